@@ -139,28 +139,6 @@ def test_one_of_an_earlier_framework_of_the_name_is_released() -> None:
     assert context.actions == [ReleaseConfigMap("of another Framework"), CreateConfigMap()]
 
 
-@pytest.mark.parametrize(
-    ("since", "changes", "execution", "actions"),
-    [
-        (30, {}, "Start", [DeleteConfigMap("of another Framework"), CreateConfigMap()]),
-        (29, {}, "Start", [CreateConfigMap()]),
-        (30, {"awaits_collector": False}, "Start", [CreateConfigMap()]),
-        (30, {"deletion_start": START - 60}, "Start", [ReleaseConfigMap("of another Framework"), CreateConfigMap()]),
-        (30, {}, "Stop", [RemoveConfigMap]),
-    ],
-)
-def test_one_of_an_earlier_framework_of_the_name_is_deleted(since: int, changes: Any, execution: str, actions: Any) -> None:
-    """Half a minute after this Framework came, which shows that the owner is gone."""
-    context = begun(CREATION_PENDING, execution=execution)
-    context.status.attempt.object_uid, context.status.transition_time, context.pods = None, context.now - since, {}
-    context.status.end.empty_since = context.now - 30
-    assert context.config_map is not None
-    found = context.config_map._replace(uid="of another Framework", controller="another Framework", awaits_collector=True)
-    context.config_map = found._replace(**changes)
-    reconcile_framework(context)
-    assert (list(map(type, context.actions)) if execution == "Stop" else context.actions) == actions
-
-
 def test_the_garbage_collector_has_half_a_minute() -> None:
     context = goes(29)
     reconcile_framework(context)

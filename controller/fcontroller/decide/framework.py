@@ -135,10 +135,6 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
             if found.deletion_start is None:
                 context.actions.append(actions.DeleteConfigMap(found.uid))
             return False
-        is_left = status.state == CREATION_PENDING and found.awaits_collector and found.deletion_start is None
-        if is_left and context.ending is None and context.due_after(status, _COLLECTED):
-            # Its owner had this Framework's name, and so is gone: the garbage collector should have deleted it.
-            context.actions.append(actions.DeleteConfigMap(found.uid))
         found = None
     if found is None:
         return _without_config_map(context, keys)

@@ -9,10 +9,8 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json, collection
-from fcontroller.breath import Breath
 from fcontroller.decide.conditions import is_retained
 from fcontroller.decide.context import POD_DELETION
-from fcontroller.decide.observed import FOREGROUND
 from fcontroller.decide.states import COMPLETED
 from fcontroller.decide.status import from_time
 from fcontroller.decide.status_json import to_json
@@ -20,18 +18,12 @@ from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import FrameworkSeen, Message
 from fcontroller.observe.cache import Cache
 from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.reconcile.garbage import Garbage, awaits_collector
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.reconcile.retention import Retention
 
 _FRAMEWORKS = 50
 """In one answer: one of 10,000 tasks has a megabyte."""
-_COLLECTED = 60.0
-"""Seconds that the garbage collector has for the ConfigMap and the Pods of a Framework that is gone."""
-_TOLD_AGAIN = 300.0
-"""Seconds after which it is told again that they are still there."""
-_LOOKS = 2.0
-"""Seconds between two looks at what is due by then."""
-_LEFT = "The Framework was deleted, and Kubernetes' garbage collector has not deleted its ConfigMap and Pods, which may run on"
 
 
 class Controller:
@@ -44,8 +36,7 @@ class Controller:
         whole_pods = dependencies.report.pod_deleted if POD_DELETION in dependencies.settings.snapshots else None
         self.cache = Cache(dependencies.api, namespace, self._notify, whole_pods=whole_pods, failed=failed)
         self.retention = Retention(dependencies)
-        self._garbage: dict[Name, tuple[str, int, float]] = {}
-        """What the garbage collector is to delete of a Framework: the uid of the owner, how much it is, and when to look again (loop)."""
+        self._garbage = Garbage(dependencies, self.cache, self._own)
         self._frameworks = Reflector(dependencies.api, collection("frameworks", namespace), self, page=_FRAMEWORKS, failed=failed)
 
     @property
@@ -63,7 +54,7 @@ class Controller:
         try:
             async with asyncio.TaskGroup() as reflectors:
                 reflectors.create_task(self.retention.run())
-                reflectors.create_task(self._look_for_garbage())
+                reflectors.create_task(self._garbage.run())
                 for reflector in self.reflectors:
                     # Frameworks come last, so that their objects are known before.
                     reflectors.create_task(reflector.run())
@@ -108,8 +99,8 @@ class Controller:
     def _see(self, framework: Json) -> None:
         name = _name(framework)
         reconciler = self.reconcilers.get(name)
-        if _awaits_collector(framework) and not _is_anothers(framework):
-            self._await_collector(name)
+        if awaits_collector(framework) and not _is_anothers(framework):
+            self._garbage.expect(name)
         if _is_anothers(framework):
             self._drop(name)
         elif reconciler is not None and reconciler.uid == framework["metadata"]["uid"] and not self.dependencies.dry_run:
@@ -126,50 +117,14 @@ class Controller:
         self._drop(_name(framework))
         if not _is_anothers(framework):
             self.dependencies.report.framework_deleted(framework)
-            self._await_collector(_name(framework))
+            self._garbage.expect(_name(framework))
 
-    def _await_collector(self, name: Name) -> None:
-        """Warn after a while if the garbage collector deletes nothing of what goes with a Framework that was deleted."""
-        self._garbage.setdefault(name, ("", 0, 0.0))
-
-    async def _look_for_garbage(self) -> None:
-        """Look again at what may be left, until cancelled. After an outage it may be of ten thousand Frameworks."""
-        while True:
-            await asyncio.sleep(_LOOKS)
-            breath, now = Breath(), asyncio.get_running_loop().time()
-            for name in [name for name, (_, _, due) in self._garbage.items() if due <= now]:
-                self._look_at_garbage(name)
-                await breath.take()
-
-    def _look_at_garbage(self, name: Name) -> None:
-        (owner, count), (before, most, _) = self._garbage_of(name), self._garbage.pop(name, ("", 0, None))
-        stands_still = owner == before and count >= most
-        if count:
-            seconds = _TOLD_AGAIN if stands_still else _COLLECTED
-            self._garbage[name] = owner, count, asyncio.get_running_loop().time() + seconds
-        if count and stands_still:
-            metadata = {"namespace": name[0], "name": name[1], "uid": owner, "resourceVersion": ""}
-            self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
-
-    def _garbage_of(self, name: Name) -> tuple[str, int]:
-        """Return how many objects there are, of deleted Frameworks of a name, that nobody deletes.
-
-        And the uid of the Framework that owns the ConfigMap, or, without that, of who controls a Pod.
-        """
-        owned, there = self.cache.all().get(name), self.reconcilers.get(name)
-        if owned is None:
-            return "", 0
-        config_map, own = owned.config_map, {""}
-        if there is not None and not _awaits_collector(there.framework):
-            own |= {there.uid, there.status.attempt.object_uid or "" if there.status else ""}
-        owner = config_map.controller if config_map is not None and config_map.awaits_collector else ""
-        if config_map is not None and owner in own:
-            own.add(config_map.uid)
-        pods = [pod for key, pod in owned.pods.items() if key[1] >= 0 and pod.deletion_start is None]
-        left = [pod.controller for pod in pods if pod.controller not in own]
-        if owner in own:
-            return (left or [""])[0], len(left)
-        return owner, len(left) + (config_map is not None and config_map.deletion_start is None)
+    def _own(self, name: Name) -> set[str]:
+        """Return the uids of the Framework that is run under a name, and of its ConfigMap."""
+        there = self.reconcilers.get(name)
+        if there is None or awaits_collector(there.framework):
+            return set()
+        return {there.uid, there.status.attempt.object_uid or "" if there.status else ""}
 
     def retain(self, present: set[Name]) -> None:
         """Take in that these are all Frameworks."""
@@ -177,7 +132,7 @@ class Controller:
             self._guard(self._forget, self.reconcilers[name].framework)
         self.retention.retain(present)
         for name in self.cache.all():  # Earlier Frameworks of these names may have left something.
-            self._await_collector(name)
+            self._garbage.expect(name)
 
     def _forget(self, framework: Json) -> None:
         gone = self.reconcilers[_name(framework)]
@@ -213,12 +168,6 @@ def _is_anothers(framework: Json) -> bool:
     """Return whether another controller reconciles the Framework: then it is not touched."""
     manager: Any = framework["spec"].get("managedBy")
     return manager is not None and manager != f"{names.GROUP}/frameworkcontroller"
-
-
-def _awaits_collector(framework: Json) -> bool:
-    """Return whether the Framework is being deleted in the foreground. With other finalizers alone, what it owns stays until it is gone."""
-    metadata = framework["metadata"]
-    return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 
 
 def _is_over(framework: Json) -> bool:

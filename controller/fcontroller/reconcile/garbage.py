@@ -1,0 +1,151 @@
+"""What Frameworks have left that are gone. Kubernetes' garbage collector deletes it; where that stands still, we do, and say so.
+
+The collector's own rule holds: an object goes if its only owner is gone. The API server is asked for that: the cache may lag, and does not
+know of the Frameworks of other controllers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+
+from fcompile.model import names
+from fcontroller.act import requests
+from fcontroller.act.requests import Refused
+from fcontroller.api import Json, Projection, Unreachable, path_of
+from fcontroller.breath import Breath
+from fcontroller.decide.observed import FOREGROUND
+from fcontroller.dependencies import Dependencies
+from fcontroller.observe.cache import Cache
+from fcontroller.observe.reflector import Name
+
+_COLLECTED = 30.0
+"""Seconds that the garbage collector has."""
+_AGAIN = 300.0
+"""Seconds after which what is still there is deleted and told of again."""
+_LOOKS = 2.0
+"""Seconds between two looks at what is due by then."""
+_AT_A_TIME = 16
+"""Pods of one Framework that are deleted at the same time."""
+_LEFT = (
+    "The Framework was deleted, and Kubernetes' garbage collector has not deleted its ConfigMap and Pods, which may run on. "
+    "The controller deletes them"
+)
+
+
+class Garbage:
+    """Looks after what Frameworks leave when they are deleted."""
+
+    def __init__(self, dependencies: Dependencies, cache: Cache, own: Callable[[Name], set[str]]) -> None:
+        """:param own: returns the uids of the Framework of a name that is there, and of its ConfigMap."""
+        self._dependencies, self._cache, self._own = dependencies, cache, own
+        self._expected: dict[Name, tuple[str, int, float]] = {}
+        """By the name of the Framework: the uid of the owner, how much it is, and when to look again (loop)."""
+        self._due: dict[str, dict[Name, str]] = {}
+        """What we are to delete, by namespace, with the uid of the owner."""
+
+    def expect(self, name: Name) -> None:
+        """Look from now on whether the garbage collector deletes what goes with a Framework."""
+        self._expected.setdefault(name, ("", 0, 0.0))
+
+    async def run(self) -> None:
+        """Look until cancelled. After an outage it may be at what ten thousand Frameworks have left."""
+        async with asyncio.TaskGroup() as workers:
+            while True:
+                await asyncio.sleep(_LOOKS)
+                breath, now = Breath(), asyncio.get_running_loop().time()
+                for name in [name for name, (_, _, due) in self._expected.items() if due <= now]:
+                    owner = self._stands_still(name)
+                    if owner is not None:
+                        is_new = name[0] not in self._due
+                        self._due.setdefault(name[0], {})[name] = owner
+                        if is_new:
+                            workers.create_task(self._work(name[0]))
+                    await breath.take()
+
+    def _stands_still(self, name: Name) -> str | None:
+        """Return the uid of the owner if the garbage collector has deleted nothing since the last look; otherwise look again later."""
+        (owner, count), (before, most, _) = self._garbage_of(name), self._expected.pop(name)
+        stands_still = owner == before and count >= most
+        if count:
+            seconds = _AGAIN if stands_still else _COLLECTED
+            self._expected[name] = owner, count, asyncio.get_running_loop().time() + seconds
+        return owner if count and stands_still else None
+
+    def _garbage_of(self, name: Name) -> tuple[str, int]:
+        """Return how many objects there are, of deleted Frameworks of a name, that nobody deletes.
+
+        And the uid of the Framework that owns the ConfigMap, or, without that, of who controls a Pod.
+        """
+        owned = self._cache.all().get(name)
+        if owned is None:
+            return "", 0
+        config_map, own = owned.config_map, {"", *self._own(name)}
+        owner = config_map.controller if config_map is not None and config_map.awaits_collector else ""
+        if config_map is not None and owner in own:
+            own.add(config_map.uid)
+        pods = [pod for key, pod in owned.pods.items() if key[1] >= 0 and pod.deletion_start is None]
+        left = [pod.controller for pod in pods if pod.controller not in own]
+        if owner in own:
+            return (left or [""])[0], len(left)
+        return owner, len(left) + (config_map is not None and config_map.deletion_start is None)
+
+    async def _work(self, namespace: str) -> None:
+        while due := self._due[namespace]:
+            name = next(iter(due))
+            metadata = {"namespace": name[0], "name": name[1], "uid": due.pop(name), "resourceVersion": ""}
+            framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}
+            try:
+                left = await self._left(name)
+                if left:
+                    self._dependencies.report.warn(framework, "GarbageLeft", _LEFT)
+                deletions = iter(left.items())
+                await asyncio.gather(*[self._delete(deletions, framework) for _ in range(_AT_A_TIME)])
+            except (Refused, Unreachable) as error:
+                self._dependencies.report.refused(framework, None, error, 1)
+            except Exception as error:  # Whatever is wrong with one, the others go all the same.
+                self._dependencies.report.broke(framework, error)
+        del self._due[namespace]
+
+    async def _left(self, name: Name) -> dict[str, Json]:
+        """Return the metadata of what is to be deleted, by path. Raises Refused and Unreachable.
+
+        What owns something was there before it: so if an owner is not found after it, that is gone for good.
+        """
+        api, config_map_path = self._dependencies.api, path_of("configmaps", name[0], names.config_map_name(name[1]))
+        pods, _ = await requests.list_owned(api, "pods", *name, Projection.METADATA)
+        config_map = await requests.find(api, config_map_path, Projection.METADATA)
+        framework = await requests.find(api, path_of("frameworks", *name), Projection.METADATA)
+        values = {} if config_map is None else {config_map_path: config_map["metadata"]}
+        values |= {path_of("pods", name[0], pod["metadata"]["name"]): pod["metadata"] for pod in pods}
+        there, left = set[str](), dict[str, Json]()
+        if framework is not None and not awaits_collector(framework):
+            there.add(framework["metadata"]["uid"])
+        for path, metadata in values.items():
+            owners: list[Json] = metadata.get("ownerReferences") or []
+            if len(owners) == 1 and _is_ours(owners[0], name[1]) and owners[0]["uid"] not in there:
+                left[path] = metadata
+            else:
+                there.add(metadata["uid"])
+        return {path: metadata for path, metadata in left.items() if "deletionTimestamp" not in metadata}
+
+    async def _delete(self, left: Iterator[tuple[str, Json]], framework: Json) -> None:
+        for path, metadata in left:
+            try:
+                await requests.delete(self._dependencies.api, path, metadata["uid"], version=metadata["resourceVersion"])
+            except Refused as error:  # The others go all the same. A conflict is a change meanwhile: it is looked at again.
+                if error.code != HTTPStatus.CONFLICT:
+                    self._dependencies.report.refused(framework, None, error, 1)
+
+
+def awaits_collector(framework: Json) -> bool:
+    """Return whether the Framework is being deleted in the foreground. With other finalizers alone, what it owns stays until it is gone."""
+    metadata = framework["metadata"]
+    return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
+
+
+def _is_ours(owner: Json, framework: str) -> bool:
+    """Return whether an owner is a Framework of this name, or its ConfigMap."""
+    ours = (names.API_VERSION, names.KIND, framework), ("v1", "ConfigMap", names.config_map_name(framework))
+    return (owner["apiVersion"], owner["kind"], owner["name"]) in ours
