@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import shutil
 import ssl
 import tracemalloc
 from collections import Counter
@@ -13,14 +14,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 import uvloop
 from kubernetes.client import Configuration
 
-from fcontroller.act import http
+from fcontroller.act import client, http
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
-from fcontroller.act.plain import NoServer, server_of
+from fcontroller.act.plain import NoServer, look_up, server_of
 from fcontroller.api import Unreachable
 from fcontroller.breath import AWAKE
 from tests.cluster import Cluster
@@ -467,6 +469,25 @@ def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio
                 await status(tls, name)
 
     run(loop, test())
+
+
+def test_the_clusters_next_certificate_is_trusted(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replica that waited for the lease could never connect again, and was not restarted either."""
+    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
+    port = json.loads((cluster.folder / "cluster.json").read_text())["port"]
+    shutil.copy(certifi.where(), tmp_path / "ca.crt")
+    (tmp_path / "token").write_text("a")
+
+    async def test() -> None:
+        around = {"HOME": "/nonexistent", "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(port)}
+        api = Client(look_up(around, "", "", tmp_path))
+        with pytest.raises(Unreachable, match=r"(?i)certificate"):
+            await api.request("GET", "/api/v1/nodes")
+        shutil.copy(cluster.folder / "certificates" / "apiserver.crt", tmp_path / "ca.crt")
+        assert (await api.request("GET", "/api/v1/nodes")).code in (200, 401, 403)
+        await api.close()
+
+    asyncio.run(test())
 
 
 def test_a_large_body_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,8 @@ def look_up(environment: Mapping[str, str], kubeconfig: str, address: str, accou
 
 def _around(environment: Mapping[str, str], account: Path) -> Server:
     def headers() -> dict[str, str]:
+        # The cluster's certificate rotates too. New connections trust what was ever in the file.
+        tls.load_verify_locations(account / "ca.crt")
         token = (account / "token").read_text().strip()
         if not token:
             raise ValueError(f"{account / 'token'} is empty")
