@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from fcontroller.act.requests import Refused, StillThere, is_lasting
 from fcontroller.api import Json
+from fcontroller.breath import turns
 from fcontroller.decide import states
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION
 from fcontroller.decide.retry import NEVER_RETRIED
-from fcontroller.decide.status import Ended, Key, Role, Task, TransitionRecord
+from fcontroller.decide.status import Ended, Key, Task, TransitionRecord
 from fcontroller.log import Log, Rarely
 from fcontroller.report import Report
 from fcontroller.report.events import NORMAL, WARNING, Recorder
@@ -20,6 +21,7 @@ from fcontroller.report.snapshots import framework_snapshot, marked, pod_snapsho
 _TRANSITORY = 3
 """Refusals (409) one after the other that may be a race, or a name that the controller's own leftovers have, which it removes."""
 _ATTEMPT_ENDS = (states.FRAMEWORK_GONE, states.TASK_GONE, states.TASK_KEPT)
+_AT_ONCE = 100
 _LONGEST = 300
 """Characters of what a container said before it ended; the status has more."""
 
@@ -42,16 +44,19 @@ class Reporter(Report):
         """By level and kind."""
         self.warnings: Counter[tuple[str]] = Counter()
         """By reason."""
+        self._untold: deque[tuple[Json, TransitionRecord]] = deque()
+        """Transitions of tasks that are still to be logged, each with its Framework."""
 
     def stored(self, framework: Json, transitions: Sequence[TransitionRecord]) -> None:
         self._count(transitions)
         self._tell_failed_tasks(framework, transitions)
-        tasks = self._log.writes("debug")
         for record in transitions:
             if record.of is None:
                 self._tell_framework(framework, record)
-            elif tasks:
-                self._tell_task(framework, record, *record.of)
+        if self._log.writes("debug"):
+            self._untold.extend((framework, record) for record in transitions if record.of)
+            if self._untold:
+                turns().put(self._tell_tasks)
 
     def _count(self, transitions: Sequence[TransitionRecord]) -> None:
         self.transitions.update([(_level(record), record.transition.target) for record in transitions])
@@ -80,7 +85,16 @@ class Reporter(Report):
                 framework, kind, "Failed" if failed else "Completed", f"Attempt {attempt.id} was the last, and has ended with {end}"
             )
 
-    def _tell_task(self, framework: Json, record: TransitionRecord, role: Role, task: Task) -> None:
+    def _tell_tasks(self) -> None:
+        """Log some of the tasks' transitions: all that are stored at once may take half a second."""
+        for framework, record in [self._untold.popleft() for _ in range(min(_AT_ONCE, len(self._untold)))]:
+            self._tell_task(framework, record)
+        if self._untold:
+            turns().put(self._tell_tasks)
+
+    def _tell_task(self, framework: Json, record: TransitionRecord) -> None:
+        assert record.of is not None
+        role, task = record.of
         self._log.debug(
             f"task {task.index} of role {role.name} of {_name(framework)} is {record.transition.target}",
             why=record.transition.when,
