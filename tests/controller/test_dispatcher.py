@@ -166,6 +166,30 @@ def test_deletions_go_on_beside_statuses_without_an_end() -> None:
     in_virtual_time(work)
 
 
+def test_pods_are_made_beside_statuses_without_an_end() -> None:
+    """Where several namespaces had a thousand Frameworks each, no Pod was made for minutes: their statuses took all slots."""
+
+    async def work(loop: VirtualLoop) -> None:
+        api = Dispatcher(Slow(lambda namespace, method: 0.1))
+
+        async def write(namespace: str) -> None:
+            while True:
+                await api.request("PUT", path_of("frameworks", namespace, "a") + "/status", {})
+
+        tenants = ("one", "two", "three", "four")
+        writing = [loop.create_task(write(tenant)) for tenant in tenants for _ in range(300)]
+        await asyncio.sleep(1)
+        events = asyncio.gather(*[api.request("POST", collection("events", tenant), {}) for tenant in tenants])
+        pods = asyncio.gather(*[create(api, tenant) for tenant in tenants for _ in range(100)])
+        async with asyncio.timeout(6):
+            await asyncio.gather(events, pods)
+        for task in writing:
+            task.cancel()
+        await asyncio.gather(*writing, return_exceptions=True)
+
+    in_virtual_time(work)
+
+
 def test_the_server_is_not_run_over() -> None:
     async def work(loop: VirtualLoop) -> None:
         server = Slow(lambda namespace, method: 0.01)
