@@ -430,7 +430,7 @@ def test_what_a_framework_has_left_is_told_of_and_deleted(meanwhile: bool) -> No
     async def work() -> None:
         async with lab(_Uncollected(lambda *_: None)) as made:
             for name in ("train", "stops", "ends"):
-                await made.make(name, SPEC)
+                await made.make(name, {"taskRoles": [role_spec("worker", 2, task=RETRY, service={"ports": [{"port": 80}]})]})
                 await all_run(made, name, [0, 0])
             await made.edit("stops", "executionType", "Stop")
             await made.until("stops", lambda status: status["state"] == "AttemptDeleting")
@@ -454,6 +454,7 @@ def test_what_a_framework_has_left_is_told_of_and_deleted(meanwhile: bool) -> No
             assert uid in [about["uid"] for about in events]
             await asyncio.sleep(40)
             assert await made.pods() == []
+            assert (await made.api.request("GET", collection("services", "default"))).body["items"] == []
 
     run_in_memory(work())
 

@@ -114,11 +114,12 @@ class Garbage:
         What owns something was there before it: so if an owner is not found after it, that is gone for good.
         """
         api, config_map_path = self._dependencies.api, path_of("configmaps", name[0], names.config_map_name(name[1]))
-        pods, _ = await requests.list_owned(api, "pods", *name, Projection.METADATA)
+        listed = {kind: (await requests.list_owned(api, kind, *name, Projection.METADATA))[0] for kind in ("pods", "services")}
         config_map = await requests.find(api, config_map_path, Projection.METADATA)
         framework = await requests.find(api, path_of("frameworks", *name), Projection.METADATA)
         values = {} if config_map is None else {config_map_path: config_map["metadata"]}
-        values |= {path_of("pods", name[0], pod["metadata"]["name"]): pod["metadata"] for pod in pods}
+        for kind, found in listed.items():
+            values |= {path_of(kind, name[0], value["metadata"]["name"]): value["metadata"] for value in found}
         there, left = set[str](), dict[str, Json]()
         if framework is not None and not awaits_collector(framework):
             there.add(framework["metadata"]["uid"])
