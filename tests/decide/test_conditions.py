@@ -13,7 +13,6 @@ from fcontroller.decide.conditions import (
     is_said,
     problems,
     set_condition,
-    set_not_retained,
     set_paused,
     set_problem,
     set_retained,
@@ -125,17 +124,17 @@ def test_the_end_is_said_with_a_reason_that_kubernetes_takes(phrase: str, reason
 
 def test_what_is_kept_says_so_once() -> None:
     before = {"conditions": [{"type": "Completed"}], "state": "Completed"}
-    once = set_retained(before, "Flux", 1, 10)
+    once = set_retained(before, "Tracked", "Flux", 1, 10)
     assert once is not None
     assert [condition["type"] for condition in once["conditions"]] == ["Completed", "Retained"]
     assert (once["conditions"][1]["status"], once["conditions"][1]["reason"]) == ("True", "Tracked")
-    assert set_retained(once, "Flux", 1, 20) is None
-    again = set_retained(once, "Argo CD", 1, 20)
+    assert set_retained(once, "Tracked", "Flux", 1, 20) is None
+    again = set_retained(once, "Tracked", "Argo CD", 1, 20)
     assert again is not None
     assert [condition["type"] for condition in again["conditions"]] == ["Completed", "Retained"]
     assert again["conditions"][1]["lastTransitionTime"] == to_time(10)
     assert before["conditions"] == [{"type": "Completed"}]
-    alone = set_retained({"state": "Completed"}, "Flux", 1, 10)
+    alone = set_retained({"state": "Completed"}, "Tracked", "Flux", 1, 10)
     assert alone is not None
     (retained,) = alone["conditions"]
     assert retained == {
@@ -146,18 +145,18 @@ def test_what_is_kept_says_so_once() -> None:
 
 @pytest.mark.parametrize("reason", ["NotDue", "Paused", "NotTracked"])
 def test_what_is_not_kept_any_more_says_so_once(reason: str) -> None:
-    assert set_not_retained({"state": "Completed"}, reason, 1, 10) is None
-    kept = set_retained({"state": "Completed"}, "Flux", 1, 10)
+    assert set_retained({"state": "Completed"}, reason, "", 1, 10) is None
+    kept = set_retained({"state": "Completed"}, "Tracked", "Flux", 1, 10)
     assert kept is not None
-    goes = set_not_retained(kept, reason, 2, 20)
+    goes = set_retained(kept, reason, "", 2, 20)
     assert goes is not None
     (retained,) = goes["conditions"]
     assert retained.pop("message")
     about = {"lastTransitionTime": to_time(20), "observedGeneration": 2}
     assert retained == {"type": "Retained", "status": "False", "reason": reason, **about}
     assert (is_retained(kept), is_retained(goes)) == (True, False)
-    assert set_not_retained(goes, "Paused", 2, 30) is None
-    again = set_retained(goes, "Flux", 2, 40)
+    assert set_retained(goes, "Paused", "", 2, 30) is None
+    again = set_retained(goes, "Tracked", "Flux", 2, 40)
     assert again is not None
     assert (again["conditions"][0]["status"], again["conditions"][0]["lastTransitionTime"]) == ("True", to_time(40))
 

@@ -170,37 +170,29 @@ def set_not_kept(status: Status, count: int, why: str, generation: int, now: flo
 
 RETAINED = "Retained"
 """That a Framework that is over is not deleted although it is time, and why. Not said before."""
-_NOT_RETAINED = {
+_RETAINED = {
+    "Tracked": "It is over and would have been deleted by now, but {} tracks it, and would make it and run it again. Remove it there",
     "NotDue": "It is over, and its time is not: it was given more",
     "Paused": "It is over, and is not deleted while it is paused",
     "NotTracked": "It is over, and no GitOps tool tracks it any more: it is deleted",
 }
 
 
-def set_retained(status: Json, tracker: str, generation: int, now: float) -> Json | None:
-    """Return the status, as JSON, of a Framework that is kept because a GitOps tool tracks it; None: the status says so already."""
-    message = f"It is over and would have been deleted by now, but {tracker} tracks it, and would make it and run it again. Remove it there"
-    return _with_retained(status, "True", "Tracked", message, generation, now)
+def set_retained(status: Json, reason: str, tracker: str, generation: int, now: float) -> Json | None:
+    """Return the status, as JSON, that says whether a Framework is kept because a GitOps tool tracks it; None: it needs no change.
 
-
-def set_not_retained(status: Json, reason: str, generation: int, now: float) -> Json | None:
-    """Return the status, as JSON, of a Framework that is not kept for that any more; None: it does not say that it is.
-
-    :param reason: NotDue, Paused or NotTracked.
+    :param reason: Tracked; or why it is not kept for that any more, which is only said of one that was: NotDue, Paused or NotTracked.
     """
-    if not is_retained(status):
+    if reason != "Tracked" and not is_retained(status):
         return None
-    return _with_retained(status, "False", reason, _NOT_RETAINED[reason], generation, now)
+    value, message = str(reason == "Tracked"), _RETAINED[reason].format(tracker)
+    said = {"type": RETAINED, "status": value, "reason": reason, "message": message, "observedGeneration": generation}
+    return _with(status, said, now)
 
 
 def is_retained(status: Mapping[str, Any]) -> bool:
     """Return whether the status of a Framework, as JSON, says that it is kept because a GitOps tool tracks it."""
     return any(one["type"] == RETAINED and one["status"] == "True" for one in status.get("conditions") or ())
-
-
-def _with_retained(status: Json, value: str, reason: str, message: str, generation: int, now: float) -> Json | None:
-    said = {"type": RETAINED, "status": value, "reason": reason, "message": message, "observedGeneration": generation}
-    return _with(status, said, now)
 
 
 COMPLETED = "Completed"

@@ -18,7 +18,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Projection, Unreachable, Unwanted, path_of
 from fcontroller.breath import unhurried
-from fcontroller.decide.conditions import is_retained, set_not_retained, set_retained
+from fcontroller.decide.conditions import is_retained, set_retained
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import tracker_of
 from fcontroller.decide.status_json import status_from
@@ -170,7 +170,7 @@ class Retention:
         if kept.hold:
             if not is_retained(found.get("status") or {}):
                 await self._delete_pods(api, found)
-            return kept._replace(due=_NEVER, outlived=True, version=await self._say(found, "", kept.hold))
+            return kept._replace(due=_NEVER, outlived=True, version=await self._say(found, "Tracked", kept.hold))
         version = await self._say(found, "NotTracked")
         # It may have been paused since, or been given more time.
         await requests.delete(api, path_of("frameworks", *name), kept.uid, version=str(version), propagation="Foreground")
@@ -200,10 +200,10 @@ class Retention:
         if refused is not None:
             raise refused
 
-    async def _say(self, framework: Json, why_not: str, tracker: str = "") -> int:
+    async def _say(self, framework: Json, reason: str, tracker: str = "") -> int:
         """Store whether the Framework is kept since it is tracked, if that is new. Return its resourceVersion then."""
         status, generation, now = framework.get("status") or {}, framework["metadata"]["generation"], self._dependencies.now()
-        said = set_retained(status, tracker, generation, now) if tracker else set_not_retained(status, why_not, generation, now)
+        said = set_retained(status, reason, tracker, generation, now)
         metadata = framework["metadata"]
         if said is not None:
             metadata = await requests.write_status(self._dependencies.api, framework, lambda: json.dumps(said))
