@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Generator, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcompile import expand
 from fcompile.default import default
@@ -23,9 +23,22 @@ from fcompile.model.framework import LIFETIME
 from fcompile.model.packed import pieces
 from fcontroller.api import Json
 from fcontroller.decide.observed import ORPHAN
+from fcontroller.decide.review import Verdict
 
 _CONTENT = ("data", "binaryData")
 COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
+
+
+class Lowered(NamedTuple):
+    """What a Framework's spec lowers to, and what the review says of that."""
+
+    generation: int
+    reviewed: str | None
+    """The digest that the Framework says was reviewed."""
+    intent: Intent
+    digest: str
+    """Of the document."""
+    verdict: Verdict
 
 
 def reviewed_digest(framework: Json) -> str | None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
 from fcompile.lower.digest import KNOWN, V1, version_of
 from fcompile.lower.intent import Intent
@@ -19,25 +18,14 @@ from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING
 from fcontroller.decide.status import IntentRecord, Status
 from fcontroller.dependencies import Dependencies
+from fcontroller.intent import Lowered
 from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
-from fcontroller.reconcile.perform import NextIntent
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 
 _STORED = ("Stored", "The attempt's ConfigMap holds the intent in force")
-
-
-class _Lowered(NamedTuple):
-    """The lowered Framework, cached until its spec or its reviewed digest changes."""
-
-    generation: int
-    reviewed: str | None
-    intent: Intent
-    digest: str
-    """Of the document."""
-    verdict: Verdict
 
 
 class AttemptIntent:
@@ -48,12 +36,13 @@ class AttemptIntent:
     ) -> None:
         self._dependencies = dependencies
         self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox, alarms)
-        self._lowered: _Lowered | None = None
+        self._lowered: Lowered | None = None
+        """Until its spec or its reviewed digest changes."""
         self._recovered = ("", 0)
         """The digest of the document in force, and the generation of the spec that was lowered last to make it anew."""
         self._edit = ""
         """The digest of the edit that may be stored now; empty: there is none, or it waits."""
-        self._next: NextIntent | None = None
+        self._next: Lowered | None = None
         """What the next attempt may begin with."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
         self._maintained: tuple[object, ...] = ()
@@ -97,7 +86,7 @@ class AttemptIntent:
             self._renderer = digest, uid, PodRenderer(held, framework, uid)
         return self._renderer[2] if self._renderer else None
 
-    def next(self, status: Status, framework: Json) -> NextIntent | None:
+    def next(self, status: Status, framework: Json) -> Lowered | None:
         """Return the intent of the next attempt, once the stored status names it."""
         named = self._next is not None and status.state == CREATION_PENDING and status.intent.next == self._next.digest
         return self._next if named and status.named <= status.stored else None
@@ -115,7 +104,7 @@ class AttemptIntent:
         self._say_reviewed(status, framework, lowered.verdict)
         if begins:
             return
-        self._next = NextIntent(lowered.intent, lowered.digest, lowered.generation) if lowered.verdict.may_run else None
+        self._next = lowered if lowered.verdict.may_run else None
         wanted = self._next.digest if self._next else None
         if status.intent.next != wanted:
             status.intent = IntentRecord(None, wanted)
@@ -182,7 +171,7 @@ class AttemptIntent:
             self._keeper.held[lowered.digest] = lowered.intent
         return LoweredSpec(generation, lowered.digest, lowered.verdict.may_run)
 
-    def _lower(self, framework: Json, record: IntentRecord) -> _Lowered:
+    def _lower(self, framework: Json, record: IntentRecord) -> Lowered:
         generation, reviewed = framework["metadata"]["generation"], intents.reviewed_digest(framework)
         if self._lowered is None or (self._lowered.generation, self._lowered.reviewed) != (generation, reviewed):
             try:
@@ -191,7 +180,7 @@ class AttemptIntent:
             except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
                 intent = Intent(framework["metadata"]["name"], "", {}, (), "", V1)
                 verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {error!r}: see `fcompile validate`", False)
-            self._lowered = _Lowered(generation, reviewed, intent, intents.digest_of(intent), verdict)
+            self._lowered = Lowered(generation, reviewed, intent, intents.digest_of(intent), verdict)
         return self._lowered
 
     def _recover(self, digest: str, framework: Json) -> None:

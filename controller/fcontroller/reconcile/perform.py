@@ -7,7 +7,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
 
-from fcompile.lower.intent import Intent
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import requests
@@ -23,20 +22,11 @@ from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Key, Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
 from fcontroller.dependencies import Dependencies
+from fcontroller.intent import Lowered
 from fcontroller.mailbox import Result
 from fcontroller.observe.cache import pod_name
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
-
-
-class NextIntent(NamedTuple):
-    """What an attempt begins with."""
-
-    intent: Intent
-    digest: str
-    """Of its document."""
-    generation: int
-    """Of the Framework that it was lowered from."""
 
 
 class ActionContext(NamedTuple):
@@ -48,7 +38,7 @@ class ActionContext(NamedTuple):
     """What Pods are made from; None: that is not known."""
     services: Services
     pod_owners: PodOwners
-    next_intent: NextIntent | None
+    next_intent: Lowered | None
     """What the next attempt runs; None: the status does not name it."""
     paused: bool
     ends: bool
@@ -112,12 +102,13 @@ async def perform(dependencies: Dependencies, action: actions.Action, context: A
 
 
 async def _begin_attempt(when_wanted: Api, context: ActionContext, wanted: Wanted) -> Result | None:
-    if context.next_intent is None:  # The spec has changed in the meantime.
+    lowered = context.next_intent
+    if lowered is None:  # The spec has changed in the meantime.
         return None
-    intent, digest, generation = context.next_intent
-    await context.services.ensure(intent, context.framework, wanted)
-    made = await requests.create(when_wanted, "configmaps", intents.config_map(intent, context.framework, context.status.attempt.id))
-    return partial(config_map_created, uid=made["metadata"]["uid"], digest=digest, generation=generation)
+    await context.services.ensure(lowered.intent, context.framework, wanted)
+    config_map = intents.config_map(lowered.intent, context.framework, context.status.attempt.id)
+    made = await requests.create(when_wanted, "configmaps", config_map)
+    return partial(config_map_created, uid=made["metadata"]["uid"], digest=lowered.digest, generation=lowered.generation)
 
 
 async def _confirm_config_map_gone(api: Dispatcher, when_wanted: Api, context: ActionContext, uid: str) -> Result | None:
