@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from itertools import count
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ import pytest
 from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.act.retry import QUEUED, SILENT
-from fcontroller.api import Answer, Body, Projection, collection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.decide.actions import CreatePod
 from fcontroller.decide.conditions import problems
 from fcontroller.decide.status import Status
@@ -53,6 +53,25 @@ class Slow(Facade):
         elif method == "DELETE" and "/configmaps/" in path:
             self.log.append("ends")
         return await super().request(method, path, body, query, projection)
+
+
+@pytest.mark.parametrize(("kind", "code"), [("pods", -111), ("configmaps", -110)])
+def test_what_was_made_and_no_watch_shows_counts_as_deleted_after_five_minutes(kind: str, code: int) -> None:
+    class Blind(Facade):
+        async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+            async for event in super().watch(path, query, projection):
+                if event["type"] == "BOOKMARK" or not path.endswith(f"/{kind}"):
+                    yield event
+
+    async def work() -> None:
+        async with lab(Blind(in_memory().server)) as made:
+            began = now()
+            await made.make("train", {"taskRoles": [role_spec("a", 2)]})
+            status = await made.until("train", lambda status: status["state"] == "Completed", 400)
+            assert status["attemptStatus"]["completionStatus"]["code"] == code
+            assert now() - began < 310
+
+    run_in_memory(work())
 
 
 def test_an_attempt_ends_when_all_pods_that_were_asked_for_are_there() -> None:

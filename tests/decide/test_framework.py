@@ -412,6 +412,7 @@ def test_the_result_of_a_creation_counts_once() -> None:
     status.attempt.object_uid, status.intent = None, IntentRecord(None, "next")
     config_map_created(context, "made", "next", 7)
     assert (str(status.state), to_json(status)["attemptStatus"]["instanceUID"]) == (CREATION_REQUESTED, "0_made")
+    reconcile_framework(context)
     assert context.requeue_after == [(context.now + 300, None)], "if the cache does not show it until then"
     config_map_created(context, "second", "other", 8)
     assert to_json(status)["attemptStatus"]["configMapUID"] == "made"

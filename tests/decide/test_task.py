@@ -316,6 +316,7 @@ def test_a_result_is_stored_before_what_follows_from_it() -> None:
     assert (decide(made), made.status.waiting) == ([], {KEY})
     made = context(states.CREATION_PENDING)
     pod_created(made, KEY, "made")
+    assert decide(made) == []
     assert made.requeue_after == [(made.now + 300, KEY)], "if the cache does not show it until then"
 
 

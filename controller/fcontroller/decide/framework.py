@@ -436,7 +436,6 @@ def config_map_created(context: ReconcileContext, uid: str, digest: str, generat
     context.status.intent = IntentRecord(digest, None, generation)
     context.status.transition(states.FRAMEWORK_CREATED, context.now)
     context.status.attempt_known = context.status.revision
-    context.due_after(context.status, context.settings.cache_timeout)
 
 
 def config_map_deleted(context: ReconcileContext) -> None:

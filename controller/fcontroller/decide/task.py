@@ -270,7 +270,6 @@ def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
     if task.state == CREATION_PENDING:
         task.attempt.created(uid)
         context.status.transition_task(role, task, states.TASK_CREATED, context.now)
-        context.due_after(task, context.settings.cache_timeout, key)
 
 
 def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:

@@ -265,7 +265,7 @@ class Reconciler:
             return
         if self.status is not None:
             self._maintain_intent(self.status)
-        context = self._decide(results)
+        context = self._decide()
         self._prepare_intent(context.status)
         self.waits.say(context.status, self.framework, self.spec, self.paused)
         self.workers.advance(context.actions, self._action_context)
@@ -276,7 +276,7 @@ class Reconciler:
         if context.status.state == COMPLETED and context.status.revision <= context.status.stored:
             asyncio.get_running_loop().call_soon(self._over, self)
 
-    def _decide(self, results: ReconcileContext | None) -> ReconcileContext:
+    def _decide(self) -> ReconcileContext:
         """Decide about everything that may have changed."""
         if self.status is not None:
             self.spec = self.intent.spec(self._newest_spec, self.spec, self.status, self.framework)
@@ -295,7 +295,6 @@ class Reconciler:
             self._dirty.put_back(keys, policies_too)
         elif self._dirty:
             self._schedule()
-        self._requeue(results)
         if context.looked_at_tasks:
             self._alarms.drop(keys)  # What they still wait for is among what follows.
         self._requeue(context)
@@ -521,10 +520,10 @@ class Reconciler:
             except Exception as error:
                 self._break(error)
 
-    def _requeue(self, context: ReconcileContext | None) -> None:
+    def _requeue(self, context: ReconcileContext) -> None:
         """Look again when the time has come that was waited for."""
         loop, now = asyncio.get_running_loop(), self.dependencies.now()
-        for when, key in context.requeue_after if context is not None else ():
+        for when, key in context.requeue_after:
             self._alarms.set(key, loop.time() + max(when - now, 0) + 0.01)
 
 
