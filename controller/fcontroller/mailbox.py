@@ -105,7 +105,7 @@ class IntentRead(NamedTuple):
     problem: str = ""
     """Why it does not count."""
     orphaned: bool = False
-    """Whether somebody has taken its owner off."""
+    """Whether somebody has taken its owner off, or put other finalizers of the garbage collector's on, so that Pods would stay."""
 
 
 class IntentRefused(NamedTuple):

@@ -38,7 +38,7 @@ def _second(seconds: int) -> str:
 def from_time(text: str | None) -> float | None:
     """Return the seconds since 1970 of a time as Kubernetes writes it. Raises ValueError for anything else."""
     try:
-        return None if text is None else float(timegm(datetime.fromisoformat(text.replace("Z", "+00:00")).utctimetuple()))
+        return None if text is None else float(timegm(datetime.fromisoformat(text).utctimetuple()))
     except OverflowError:  # In UTC it is before the year 1, or after 9999.
         raise ValueError(f"no time that there is: {text}") from None
 

@@ -86,7 +86,7 @@ class AttemptIntent:
             self._renderer = digest, uid, PodRenderer(held, framework, uid)
         return self._renderer[2] if self._renderer else None
 
-    def next(self, status: Status, framework: Json) -> Lowered | None:
+    def next(self, status: Status) -> Lowered | None:
         """Return the intent of the next attempt, once the stored status names it."""
         named = self._next is not None and status.state == CREATION_PENDING and status.intent.next == self._next.digest
         return self._next if named and status.named <= status.stored else None

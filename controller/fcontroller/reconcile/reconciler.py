@@ -358,7 +358,7 @@ class Reconciler:
             restart=self._restart(),
             busy=self.workers.busy,
             creating=self.workers.creating,
-            may_begin=status is not None and self.intent.next(status, self.framework) is not None,
+            may_begin=status is not None and self.intent.next(status) is not None,
             may_create=self.renderer is not None,
         )
 
@@ -376,7 +376,7 @@ class Reconciler:
 
     def _action_context(self) -> ActionContext:
         assert self.status is not None
-        next_intent, paused = self.intent.next(self.status, self.framework), self.paused
+        next_intent, paused = self.intent.next(self.status), self.paused
         end = deadline(self._newest_spec, self.status)
         ends = self._newest_spec.stops or (end is not None and not paused and self.dependencies.sure_now() >= end)
         owners = self._cache.pod_owners
