@@ -20,7 +20,6 @@ from fcontroller.observe.cache import task_of
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.controller import Controller
 from fcontroller.reconcile.pod_renderer import PodRenderer
-from fcontroller.reconcile.reconciler import Reconciler
 
 _PAUSE = 60.0
 """Seconds between one round and the next."""
@@ -110,10 +109,10 @@ class Inspector:
         metadata = pod["metadata"]
         name = metadata["namespace"], task_of(metadata["name"])[0]
         reconciler = self._controller.reconcilers.get(name)
-        fields = differing(reconciler, pod, reconciler.renderer) if reconciler else []
+        fields = reconciler.differing_fields(pod, reconciler.renderer) if reconciler else []
         if reconciler and fields:
             before, _ = self._renderers.get(name, (None, None))
-            if before and not differing(reconciler, pod, before):
+            if before and not reconciler.differing_fields(pod, before):
                 fields = []
             looked.setdefault(name, {})[metadata["uid"]] = fields
             found = self._found.setdefault(name, {})
@@ -121,19 +120,6 @@ class Inspector:
             if fields and not any(found.values()) and reconciler.status and not reconciler.status.intent.adopted:
                 self._controller.dependencies.report.warn(reconciler.framework, "PodsDiffer", _message(metadata["name"], fields))
             found[metadata["uid"]] = fields
-
-
-def differing(reconciler: Reconciler, pod: Json, renderer: PodRenderer | None) -> list[str]:
-    """Return the fields in which a Pod differs from what the renderer makes; none if it is not the attempt's, or is being deleted."""
-    status = reconciler.status
-    _, (name, index) = task_of(pod["metadata"]["name"])
-    role = status.role(name) if status else None
-    task = role.tasks[index] if role and 0 <= index < len(role.tasks) else None
-    if status is None or role is None or task is None or task.pod_kept or renderer is None or "deletionTimestamp" in pod["metadata"]:
-        return []
-    if task.attempt.object_uid != pod["metadata"]["uid"]:
-        return []
-    return renderer.differing_fields(pod, status.attempt.id, role, task) or []
 
 
 def _message(pod: str, fields: list[str]) -> str:

@@ -22,7 +22,7 @@ from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Projection, Unreachable, version_of
-from fcontroller.breath import turns, unhurried
+from fcontroller.breath import Breath, turns, unhurried
 from fcontroller.decide import actions
 from fcontroller.decide.conditions import set_adopted, set_completed, set_services
 from fcontroller.decide.context import ReconcileContext, deadline
@@ -53,7 +53,6 @@ from fcontroller.mailbox import (
 )
 from fcontroller.observe.cache import Cache, task_of
 from fcontroller.observe.reflector import Name
-from fcontroller.reconcile.adopt import differing_pods
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.attempt_intent import AttemptIntent
 from fcontroller.reconcile.background import Background
@@ -320,14 +319,30 @@ class Reconciler:
                 self._dirty.add_all()
             if renderer is not None and renderer is not self._compared and status.intent.adopted:
                 self._compared = renderer
-                self._background.start(self._compare(renderer, config_map.uid, self.mailbox))
+                self._background.start(self._compare(renderer, self.mailbox))
 
-    async def _compare(self, renderer: PodRenderer, config_map_uid: str, mailbox: Mailbox) -> None:
+    async def _compare(self, renderer: PodRenderer, mailbox: Mailbox) -> None:
+        """Compare all Pods of an attempt that began under upstream's controller with its intent, which is newer."""
         try:
-            found = await differing_pods(self.dependencies.api, renderer.intent, renderer.namespace, config_map_uid)
+            pods, _ = await requests.list_owned(self.dependencies.api, "pods", *self.key)
         except (Refused, Unreachable):
             return  # Adopted Pods are compared again when the spec changes or the controller starts.
-        mailbox.put(PodsCompared(config_map_uid, found))
+        differing, breath = dict[str, list[str]](), Breath()
+        for pod in pods:
+            if fields := self.differing_fields(pod, renderer):
+                differing[pod["metadata"]["name"]] = fields
+            await breath.take()
+        mailbox.put(PodsCompared(renderer.config_map_uid, differing))
+
+    def differing_fields(self, pod: Json, renderer: PodRenderer | None) -> list[str]:
+        """Return the fields in which a Pod differs from what the renderer makes; none if it is no task's, or is being deleted."""
+        status, (_, key) = self.status, task_of(pod["metadata"]["name"])
+        role, task = (status.role(key[0]), status.task(key)) if status else (None, None)
+        if status is None or role is None or task is None or task.pod_kept or renderer is None or "deletionTimestamp" in pod["metadata"]:
+            return []
+        if task.attempt.object_uid != pod["metadata"]["uid"]:
+            return []
+        return renderer.differing_fields(pod, status.attempt.id, role, task) or []
 
     def _measure(self, status: Status) -> None:
         """Note how large the Framework is without its status."""
