@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git_process import COMMAND, ask, environment, top_of_working_tree
+from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import rules
@@ -41,16 +42,19 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[RawFile], list[Raw
     with _Objects() as objects:
         reader = _Reader(top, objects)
         found = [one for one in _changes(old, new, paths, top) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
-        before = [file for one in found if one.before and not reader.ignored(old, one.path) for file in reader.blob(one.path, one.before)]
+        before = [reader.blob(one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
         if new is not None:
-            after = [file for one in found if one.after and not reader.ignored(new, one.path) for file in reader.blob(one.path, one.after)]
+            after = [reader.blob(one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
         else:
-            after = [file for one in found if not reader.ignored(None, one.path) for file in reader.in_tree(one.path)]
+            kept = (one for one in found if not reader.ignored(None, one.path))
+            after = [file for one in kept if (file := reader.in_tree(one.path)) is not None]
     if not found:
-        _check_paths(paths)
+        for path in paths:
+            if not os.path.lexists(path):
+                raise UsageError(f"--git: there is no file or folder `{path}` in what is compared")
     contents = {file.entry.name: file.data for file in before}
     same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
-    return tuple([file for file in side if file.entry.name not in same] for side in (before, after))  # type: ignore[return-value]
+    return [file for file in before if file.entry.name not in same], [file for file in after if file.entry.name not in same]
 
 
 def _top(needed: bool) -> bytes:
@@ -91,13 +95,6 @@ def _is_of(folder: str) -> bool:
     except OSError:
         return False
     return leads_back and os.path.dirname(found) == os.path.join(common, "worktrees")
-
-
-def _check_paths(paths: Sequence[str]) -> None:
-    """Raise UsageError for a path that does not exist: nothing differs below it."""
-    for path in paths:
-        if not os.path.lexists(path):
-            raise UsageError(f"--git: there is no file or folder `{path}` in what is compared")
 
 
 def _sides(written: str) -> tuple[str, str | None]:
@@ -210,8 +207,8 @@ class _Reader:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
 
-    def blob(self, path: bytes, name: bytes) -> Iterator[RawFile]:
-        """Yield the file as git has it."""
+    def blob(self, path: bytes, name: bytes) -> RawFile:
+        """Return the file as git has it."""
         entry = self._entry(path)
         data = self._objects.read(name, entry.name)
         if data is None:
@@ -220,13 +217,14 @@ class _Reader:
                 f"--git: {visible(entry.name)} is not in this repository, only its name: it is a partial clone, and nothing is fetched; "
                 "git fetch --refetch --no-filter brings what is missing"
             )
-        yield RawFile(entry, data)
+        return RawFile(entry, data)
 
-    def in_tree(self, path: bytes) -> Iterator[RawFile]:
-        """Yield the file in the working tree, if it is one."""
-        if _regular(self._top, path) is not None:
-            entry = self._entry(path)
-            yield RawFile(entry, entry.content())
+    def in_tree(self, path: bytes) -> RawFile | None:
+        """Return the file in the working tree; None if it is none there."""
+        if _regular(self._top, path) is None:
+            return None
+        entry = self._entry(path)
+        return RawFile(entry, entry.content())
 
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
@@ -242,12 +240,13 @@ class _Reader:
     def _ignore_file(self, commit: str | None, folder: bytes) -> list[str]:
         if (commit, folder) not in self._patterns:
             path = b"/".join(filter(None, (folder, IGNORE_FILE.encode())))
-            data: bytes | None = None
+            data: bytes | Problem | None = None
             if commit is None:
-                data = next((file.data for file in self.in_tree(path) if isinstance(file.data, bytes)), None)
+                data = file.data if (file := self.in_tree(path)) is not None else None
             elif b"\n" not in path:
                 data = self._objects.read(commit.encode() + b":" + path, IGNORE_FILE)
-            self._patterns[commit, folder] = ignore_patterns((data or b"").decode("utf-8", "replace").splitlines())
+            text = data.decode("utf-8", "replace") if isinstance(data, bytes) else ""
+            self._patterns[commit, folder] = ignore_patterns(text.splitlines())
         return self._patterns[commit, folder]
 
     def _entry(self, path: bytes) -> FileEntry:

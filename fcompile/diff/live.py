@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from fcompile.diagnostics.visible import first_of
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences
 from fcompile.diff.defaults import as_the_server_reads
+from fcompile.diff.tasks import by_role
 from fcompile.emit.json import canonical
 from fcompile.expand import pod, service
 from fcompile.lower.environment import with_containers
@@ -67,8 +68,7 @@ def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
     """
     name = compiled.intent.framework
     mine = [thing for thing in objects if mapping(mapping(thing, "metadata"), "labels").get(names.FRAMEWORK_NAME) == name]
-    attempt = mapping(status, "attemptStatus")
-    tasks = {text(role, "name"): sequence(role, "taskStatuses") for role in sequence(attempt, "taskRoleStatuses")}
+    tasks = by_role(status)
     found: list[Pods] = []
     running = {one["metadata"]["name"]: one for one in mine if one.get("kind") == "Pod"}
     for role in compiled.intent.roles:
@@ -79,7 +79,7 @@ def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
         compiled.namespace,
         name,
         text(status, "state") or "not seen by the controller",
-        integer(attempt, "id") or 0,
+        integer(mapping(status, "attemptStatus"), "id") or 0,
         tuple(found),
         tuple(_services(compiled, mine)),
     )

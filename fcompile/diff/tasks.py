@@ -32,8 +32,9 @@ def _has_failed(task: Any) -> bool:
 
 def _tasks(status: Any, role: str) -> list[Any] | None:
     """Return the statuses of the role's tasks in the order of their indices, or None."""
-    for status_of_role in sequence(mapping(status, "attemptStatus"), "taskRoleStatuses"):
-        if text(status_of_role, "name") == role:
-            found = sequence(status_of_role, "taskStatuses")
-            return found or None
-    return None
+    return by_role(status).get(role) or None
+
+
+def by_role(status: Any) -> dict[str | None, list[Any]]:
+    """Return the statuses of all tasks in the order of their indices, by their roles."""
+    return {text(role, "name"): sequence(role, "taskStatuses") for role in sequence(mapping(status, "attemptStatus"), "taskRoleStatuses")}

@@ -18,7 +18,6 @@ from . import rules
 from .decoding import Decoded, decode
 from .document import NOTHING, Document
 from .faults import DuplicateKey, Fault, too_large
-from .scalars import shorten
 from .source import LoadError, end_of_line, file_too_large, load_problem
 from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, library_text, yaml_text
@@ -220,7 +219,8 @@ def _chunks(text: str, start: int, marked: bool, library: bool) -> Iterator[_Chu
         if rest and not rest.startswith("#") and not (marked and separator.start() == 0):
             begin = separator.start()
             offset = separator.start(1) + separator.group(1).index(rest)
-            message = f"kubectl allows only a comment after `---`: put `{shorten(rest)}` on the next line"
+            shown = rest if len(rest) <= 40 else f"{rest[:37]}..."
+            message = f"kubectl allows only a comment after `---`: put `{shown}` on the next line"
             fault = Fault(rules.SEPARATOR, message, offset, offset + len(rest))
     if begin < len(text):
         yield _Chunk(begin, len(text), False, fault)

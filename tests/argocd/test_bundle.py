@@ -42,11 +42,11 @@ def test_what_a_link_points_to_is_not_overwritten(tmp_path: Path) -> None:
     (new / "plugin.yaml").symlink_to(precious)
     assert main(["argocd", "bundle", "plugin", "--to", str(new)]) == 0
     assert precious.read_text() == "mine"
-    assert (new / "plugin.yaml").read_text() == bundle.FORMS["plugin"]("")
+    assert (new / "plugin.yaml").read_text() == bundle.FORMS["plugin"][1]("")
 
 
 def test_each_form_is_printed(capsys: pytest.CaptureFixture[str], plugin: Path) -> None:
-    for form, name in bundle.FILES.items():
+    for form, (name, _) in bundle.FORMS.items():
         assert main(["argocd", "bundle", form]) == 0
         assert capsys.readouterr().out == (plugin / name).read_text()
     assert main(["argocd", "bundle", "all"]) == 2

@@ -50,6 +50,7 @@ BOMBS = {
 
 MEASURE = """
 import resource, sys, time
+from fcompile.diagnostics.problem import Problem
 from fcompile.load import read
 data = sys.stdin.buffer.read()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -110,19 +110,19 @@ def _repo_server(_: str) -> str:
     return yaml.dump({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
 
 
-FORMS: dict[str, Callable[[str], str]] = {
-    "config-map": _config_map,
-    "repo-server": _repo_server,
-    "plugin": lambda _: yaml.dump(PLUGIN),
-    "helm": _values,
+FORMS: dict[str, tuple[str, Callable[[str], str]]] = {
+    "config-map": ("argocd-cm.yaml", _config_map),
+    "repo-server": ("repo-server-patch.yaml", _repo_server),
+    "plugin": ("plugin.yaml", lambda _: yaml.dump(PLUGIN)),
+    "helm": ("values.yaml", _values),
 }
-FILES = {"config-map": "argocd-cm.yaml", "repo-server": "repo-server-patch.yaml", "plugin": "plugin.yaml", "helm": "values.yaml"}
+"""Each with its file, and what writes it with the health of Frameworks at rest."""
 
 
 def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
     """Yield every file of the bundle: its path and its text."""
-    for form, name in FILES.items():
-        yield name, FORMS[form](at_rest)
+    for name, write_form in FORMS.values():
+        yield name, write_form(at_rest)
     for path in sorted(SCRIPTS.rglob("*")):
         if path.is_file():
             name = path.relative_to(SCRIPTS).as_posix()
@@ -162,10 +162,14 @@ def bundle(*, form: str, at_rest: str, to: str | None) -> int:
     """Print what Argo CD must be told about Frameworks: health, actions, what to compare, the plugin."""
     if at_rest != AT_REST[0] and form in ("plugin", "repo-server"):
         raise UsageError(f"--at-rest is about health, of which {form} says nothing: leave it out, or ask for config-map or helm")
-    if to is None:
-        if form == "all":
+    if form == "all":
+        if to is None:
             raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")
-        sys.stdout.write(FORMS[form](at_rest))
+        write(to, dict(files(at_rest)))
         return 0
-    write(to, dict(files(at_rest)) if form == "all" else {FILES[form]: FORMS[form](at_rest)})
+    name, write_form = FORMS[form]
+    if to is None:
+        sys.stdout.write(write_form(at_rest))
+    else:
+        write(to, {name: write_form(at_rest)})
     return 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from fcompile.check.context import FrameworkContext, RoleContext, containers
@@ -43,7 +44,12 @@ def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
     labels = any(label in source for label in _LABELS)
     if not labels and len(context.roles) <= _FEW and not any(f"{role.name}-" in source for role in context.roles if role.name):
         return
-    judge = _Judge(context)
+    roles = {role.name: role for role in context.roles}
+
+    @cache  # Every task of a job knows all others, so that the same hosts come again.
+    def judge(base: str, index: str, rest: str) -> str:
+        return _why(context, roles.get(base.rpartition("-")[2]), base, int(index), rest.split(".")[1:])
+
     for role in context.roles:
         told: set[Path] = set()
         for index in sorted({0, role.last_index}):
@@ -51,6 +57,10 @@ def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
             found = [finding for finding in _of_task(context, judge, role, index) if finding.path not in told]
             told.update(finding.path for finding in found)
             yield from found
+
+
+_Judge = Callable[[str, str, str], str]
+"""Takes the three parts of a `_HOST`, and returns why it is not there; the empty string: it is, or it is none of the Framework's."""
 
 
 def _of_task(context: FrameworkContext, judge: _Judge, role: RoleContext, index: int) -> Iterator[Finding]:
@@ -65,27 +75,10 @@ def _hosts(judge: _Judge, value: str | None, path: Path) -> Iterator[Finding]:
     """Yield the hosts in a variable that will not resolve."""
     told: set[str] = set()
     for match in _HOST.finditer(value or ""):
-        host, why = match[0], judge.why(match) if may_be_host(match.string, *match.span()) else ""
+        host, why = match[0], judge(*match.groups()) if may_be_host(match.string, *match.span()) else ""
         if why and host not in told:
             told.add(host)
             yield Finding(NO_SUCH_HOST, path, f"`{host}` will not resolve: {why}")
-
-
-class _Judge:
-    """Judges hosts, each once: every task of a job knows all others, so that the same ones come again."""
-
-    def __init__(self, context: FrameworkContext) -> None:
-        self._context = context
-        self._roles = {role.name: role for role in context.roles}
-        self._judged: dict[str, str] = {}
-
-    def why(self, host: re.Match[str]) -> str:
-        """Return why a host is not there; the empty string: it is, or it is none of the Framework's."""
-        found = self._judged.get(host[0])
-        if found is None:
-            role = self._roles.get(host[1].rpartition("-")[2])
-            found = self._judged[host[0]] = _why(self._context, role, host[1], int(host[2]), host[3].split(".")[1:])
-        return found
 
 
 def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: int, labels: list[str]) -> str:
