@@ -10,7 +10,7 @@ from fcompile.diagnostics.problem import Part, Path
 from fcompile.lower.placeholders import role_values, substitute, sums_in, values_of
 from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
-from fcompile.model.values import at, integer, mapping, sequence, text
+from fcompile.model.values import at, integer, mapping, name_of, sequence, text
 
 DEFAULT_NAMESPACE = "default"
 _WITH_INDEX = ("{{" + names.TASK_INDEX, names.placeholder(names.POD_NAME))
@@ -131,7 +131,7 @@ def framework_context(
     value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool
 ) -> FrameworkContext:
     """Return the context in which the rules look at the Framework `value`; `holds`: its text has a placeholder somewhere."""
-    name = text(mapping(value, "metadata"), "name") or ""
+    name = name_of(value) or ""
     own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
     roles = tuple(
         RoleContext(role, index, text(role, "name") or "", task_number(role), sums_in(_template(role)) if holds else ())

@@ -229,17 +229,13 @@ def home(name: str, root: str, path: Path, version: int) -> str | None:
         if name in types(version)[chain[depth]]:
             up = len(chain) - 1 - depth
             owner = f"`{steps[depth - 1]}`" if depth else f"the {root}"
-            return f"it is a field of {owner}, {_count(up)} up"
+            return f"it is a field of {owner}, {f'{up} levels' if up > 1 else 'one level'} up"
     if chain:
         for field, below in types(version)[chain[-1]].items():
             if below.ref and name in types(version)[below.ref]:
                 return f"it belongs in `{field}`, one level down"
     place = _places(root, version).get(name)
     return None if place is None else f"it is a field of `{place}`"
-
-
-def _count(levels: int) -> str:
-    return f"{levels} levels" if levels > 1 else "one level"
 
 
 def _types_along(root: str, steps: Collection[str], version: int) -> list[str]:

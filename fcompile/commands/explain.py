@@ -24,7 +24,7 @@ from fcompile.explain.fields import select
 from fcompile.explain.origins import Explained, Task
 from fcompile.explain.origins import explain as trace
 from fcompile.model.steps import steps
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import mapping, name_of, sequence, text
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File
@@ -122,7 +122,7 @@ def _pod_of(name: str, paths: Sequence[str]) -> str:
     first, *others = name.split("-")
     for file in Inputs(paths).files():
         for value in file.for_frameworks().frameworks():
-            framework, roles = _name(value), [text(role, "name") for role in sequence(mapping(value, "spec"), "taskRoles")]
+            framework, roles = name_of(value), [text(role, "name") for role in sequence(mapping(value, "spec"), "taskRoles")]
             if framework and first in roles:
                 return f"{framework}-{first}-0"
             role = next((one for one in (*others, *roles) if one in roles), None)
@@ -131,16 +131,12 @@ def _pod_of(name: str, paths: Sequence[str]) -> str:
     return ""
 
 
-def _name(framework: Any) -> str | None:
-    return text(mapping(framework, "metadata"), "name")
-
-
 def _files_with(framework: str, inputs: Inputs) -> list[File]:
     """Return the files with Frameworks of that name; if there are none, those that cannot be read: it may be in one of them."""
     found, unreadable = [], []
     for file in inputs.files():
         file = file.for_frameworks()
-        if any(_name(value) == framework for value in file.frameworks()):
+        if any(name_of(value) == framework for value in file.frameworks()):
             found.append(file)
         elif file.unreadable():
             unreadable.append(file)
@@ -151,7 +147,7 @@ def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Co
     """Return the one Framework that is meant, compiled."""
     found = []
     for unit in compilation.units():
-        if _name(unit.value) == name:
+        if name_of(unit.value) == name:
             if isinstance(unit.result, Refused):
                 raise InputError(unit.refusal(unit.result))
             if isinstance(unit.result, Compiled) and namespace in ("", unit.result.namespace):

@@ -9,7 +9,7 @@ from typing import Any
 from fcompile.diagnostics.visible import without_commands
 from fcompile.diff.compare import ABSENT, Difference
 from fcompile.diff.effects import ORDER
-from fcompile.diff.frameworks import Change, FrameworkDiff, Pods
+from fcompile.diff.frameworks import Change, FrameworkDiff
 from fcompile.diff.live import Live
 from fcompile.diff.resources import by_importance, shown
 from fcompile.diff.result import ObjectDiff, Result
@@ -54,12 +54,8 @@ def _framework(framework: FrameworkDiff) -> dict[str, Any]:
 def _change(change: Change) -> dict[str, Any]:
     made = {"role": change.role or None, "part": change.part, "field": change.field, **_sides(change.before, change.after)}
     made |= {"effect": change.effect, "reason": change.reason, "endsPods": change.ends_pods}
-    made["pods"] = [_pods(pods) for pods in change.pods]
+    made["pods"] = [{"names": pods.names, "count": pods.number, "what": pods.what} for pods in change.pods]
     return {**made, "note": change.note} if change.note else made
-
-
-def _pods(pods: Pods) -> dict[str, Any]:
-    return {"names": pods.names, "count": pods.number, "what": pods.what}
 
 
 def _object(thing: ObjectDiff) -> dict[str, Any]:

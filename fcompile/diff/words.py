@@ -6,6 +6,7 @@ Names may be of any form, since an error in one can be waived. Each format has i
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -172,11 +173,8 @@ def location(framework: FrameworkDiff) -> str:
     side = new or old
     assert side is not None
     text = f"{visible(side[0])}:{side[1]}"
-    return f"{text}, was {visible(old[0])}" if old and new and not old[0].startswith("<") and not _same_name(old[0], new[0]) else text
-
-
-def _same_name(one: str, other: str) -> bool:
-    return one.rpartition("/")[2] == other.rpartition("/")[2]
+    renamed = old and new and not old[0].startswith("<") and os.path.basename(old[0]) != os.path.basename(new[0])
+    return f"{text}, was {visible(old[0])}" if old and renamed else text
 
 
 def label(change: Change) -> str:

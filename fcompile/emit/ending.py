@@ -29,21 +29,15 @@ class Ending:
             raise _Ended
 
 
-def _asking() -> list[int]:
-    """Return the signals that ask a process to end, as far as the system has them."""
-    import signal
-
-    return [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
 @contextlib.contextmanager
 def cleared_up() -> Iterator[Ending]:
     """Raise SIGTERM and SIGHUP as an exception, so that what was begun is cleared up. Then the process ends by the signal."""
     import signal
 
     ending = Ending()
+    asking = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     # Who has set another handler sees to that himself.
-    taken = [number for number in _asking() if signal.getsignal(number) is signal.SIG_DFL]
+    taken = [number for number in asking if signal.getsignal(number) is signal.SIG_DFL]
     with contextlib.suppress(ValueError):  # in another thread than the first, none can be set
         for number in taken:
             signal.signal(number, ending)

@@ -15,7 +15,17 @@ VERSION = 1
 
 def write(metadata: dict[str, Any], leaves: Iterable[Leaf], fates: Iterable[Fate], file: str) -> Iterator[str]:
     """Yield the whole document."""
-    lifetime = [_fate(fate, file) for fate in fates]
+    lifetime = [
+        {
+            "source": field_path(("spec", fate.field)),
+            "value": fate.value,
+            "meaning": fate.meaning,
+            "file": file,
+            "line": fate.span.line,
+            "column": fate.span.column,
+        }
+        for fate in fates
+    ]
     document = {
         "version": VERSION,
         "pod": metadata["name"],
@@ -24,11 +34,6 @@ def write(metadata: dict[str, Any], leaves: Iterable[Leaf], fates: Iterable[Fate
         **({"lifetime": lifetime} if lifetime else {}),
     }
     yield without_commands(json.dumps(document, indent=2)) + "\n"
-
-
-def _fate(fate: Fate, file: str) -> dict[str, Any]:
-    source, position = field_path(("spec", fate.field)), {"file": file, "line": fate.span.line, "column": fate.span.column}
-    return {"source": source, "value": fate.value, "meaning": fate.meaning, **position}
 
 
 def _leaf(leaf: Leaf, file: str) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _read(text: str) -> Any:
         elif quoted is not None:
             value = quoted[1:-1]
         elif flat_list is not None:
-            value = _flat_list(flat_list)
+            value = [_scalar(item) for item in _LIST_ITEM.findall(flat_list, 1)]
         elif flat_mapping is not None:
             value = _flat_mapping(flat_mapping)
         else:
@@ -150,10 +150,6 @@ def _close(stack: list[tuple[int, Any]], column: int, kind: type) -> tuple[Any, 
 
 def _scalar(text: str) -> Any:
     return text[1:-1] if text[0] in "\"'" else PLAIN_VALUES[text.rstrip(" ")]
-
-
-def _flat_list(text: str) -> list[Any]:
-    return [_scalar(item) for item in _LIST_ITEM.findall(text, 1)]
 
 
 def _flat_mapping(text: str) -> dict[str, Any]:

@@ -7,12 +7,18 @@ billionth, and with a binary suffix nothing beyond 2^63 - 1.
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
+
+from fcompile.model.patterns import lazy
 
 NANO = 10**9
 PATTERN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
 """What people write. `is_quantity` knows a few more strings, which editors need not allow."""
+_USUAL = lazy(PATTERN.replace("[0-9]+)?", "[0-9]{1,9})?").replace("[0-9]+", "[0-9]{1,40}").replace("[0-9]*", "[0-9]{0,40}"))
+"""The usual quantities: with some digits, and not too many."""
+_PARTS = lazy(
+    r"(?P<sign>[+-])?(?P<whole>[0-9]*)\.?(?P<fraction>(?<=\.)[0-9]+)?(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]+))?"
+)
 # A number without digits is 0 to the API server, if it is short enough for its fast path.
 _NO_DIGITS = r"(?=[\s\S])[+-]?\.?(?:[KMGT]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
 # The white space that a JSON string can hold unescaped. The API server strips it from both ends of the raw text.
@@ -27,7 +33,7 @@ _FAR = 1000
 def is_quantity(value: Any) -> bool:
     """Return whether a value is a quantity: a number, or a string of the grammar."""
     if type(value) is str:
-        return _usual().fullmatch(value) is not None or _is_odd_quantity(value)
+        return _USUAL.fullmatch(value) is not None or _is_odd_quantity(value)
     return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
 
 
@@ -38,7 +44,7 @@ def nanos(value: Any) -> int | None:
     if isinstance(value, int):
         return value * NANO
     text = value.strip(_SPACE) if isinstance(value, str) else repr(value)
-    match = _parts().fullmatch(text)
+    match = _PARTS.fullmatch(text)
     assert match is not None
     whole, fraction, suffix = match["whole"], match["fraction"] or "", match["suffix"] or ""
     mantissa = int(whole + fraction or 0) << _BINARY.get(suffix, 0)
@@ -61,7 +67,7 @@ def _is_odd_quantity(text: str) -> bool:
     text = text.strip(_SPACE)
     if len(text) > 4000 or not re.fullmatch(f"{PATTERN}|{_NO_DIGITS}", text):
         return False
-    match = _parts().fullmatch(text)
+    match = _PARTS.fullmatch(text)
     assert match is not None
     if match["exponent"] and not -(2**63) <= int(match["exponent"]) < 2**63:
         return False
@@ -73,19 +79,6 @@ def _exponent(text: str | None) -> int:
     return (int(text or 0) + 2**31) % 2**32 - 2**31
 
 
-@cache
-def _usual() -> re.Pattern[str]:
-    """Return the pattern of the usual quantities: with some digits, and not too many."""
-    return re.compile(PATTERN.replace("[0-9]+)?", "[0-9]{1,9})?").replace("[0-9]+", "[0-9]{1,40}").replace("[0-9]*", "[0-9]{0,40}"))
-
-
-@cache
-def _parts() -> re.Pattern[str]:
-    return re.compile(
-        r"(?P<sign>[+-])?(?P<whole>[0-9]*)\.?(?P<fraction>(?<=\.)[0-9]+)?(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]+))?"
-    )
-
-
 def canonical(text: str, unit: int = 1) -> str:
     """Return a quantity as the API server writes it: `0.5` is `500m`, `1024Mi` is `1Gi`, and `1.500` and `1025Ki` stay what they are.
 
@@ -95,7 +88,7 @@ def canonical(text: str, unit: int = 1) -> str:
     if amount is None or abs(amount) >= _BINARY_LIMIT:
         return text
     text = text.strip(_SPACE)
-    match = _parts().fullmatch(text)
+    match = _PARTS.fullmatch(text)
     assert match is not None
     if _is_kept(match, unit):
         return text

@@ -38,6 +38,11 @@ def text(value: Any, key: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def name_of(value: Any) -> str | None:
+    """Return the name of an object, or None."""
+    return text(mapping(value, "metadata"), "name")
+
+
 def integer(value: Any, key: str) -> int | None:
     """Return the whole number under `key`, or None. A boolean is none; `1.0` reads as 1, as it does in JSON for Kubernetes."""
     found = value.get(key) if isinstance(value, dict) else None

@@ -105,7 +105,12 @@ class Compilation:
     def checked(self) -> Iterator[Checked]:
         """Check each file, in their order."""
         for file in self._files:
-            yield self._with_overrides_named(check_file(file, self._options), file)
+            checked = check_file(file, self._options)
+            if self.applied and checked.problems:
+                from fcompile.pipeline.overrides import name_overrides
+
+                checked = name_overrides(checked, file.documents(), self.applied)
+            yield checked
 
     def unreadable_files_of_others(self) -> list[str]:
         """Return the files that cannot be read and hold no Framework. Those who look for Frameworks alone pass over them."""
@@ -182,13 +187,6 @@ class Compilation:
     def look_up(self) -> Lookup:
         """Return what finds the place of something in the files."""
         return look_up_in({file.name: file.read for file in self._files}.__getitem__)
-
-    def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
-        if not self.applied or file.skipped:
-            return checked
-        from fcompile.pipeline.overrides import name_overrides
-
-        return name_overrides(checked, file.documents(), self.applied)
 
     def _result(self, document: Document, path: Path, value: Any) -> Compiled | PassedThrough | Refused:
         if not is_framework(value):

@@ -14,7 +14,7 @@ from fcompile.errors import SettingError
 from fcompile.load import Document, LoadError, values
 from fcompile.model.fields import Field, Type
 from fcompile.model.steps import partition, steps
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import mapping, name_of, sequence, text
 
 if TYPE_CHECKING:
     from fcompile.check.document import Checked
@@ -58,23 +58,18 @@ def parse(written: str, called: str = "override") -> Override:
     A step into a list is `[0]` or `[name]`, one into a map `.key` or `["a.key/with.dots"]`.
     """
     target, equals, value = partition(written, "=")
-    try:
-        written.encode()
-    except UnicodeEncodeError:
-        raise _refused(written, "it holds bytes that are no UTF-8, or half a surrogate pair") from None
     framework, slash, rest = target.partition("/") if "/" in target.partition("[")[0] else ("", "", target)
     role, _, _ = rest.partition(".")
-    found = _steps(rest[len(role) :], written)
+    try:
+        written.encode()
+        found = steps(rest[len(role) :])
+    except UnicodeEncodeError:
+        raise _refused(written, "it holds bytes that are no UTF-8, or half a surrogate pair") from None
+    except ValueError as error:
+        raise _refused(written, str(error)) from None
     if not equals or not role or not found or (slash and not framework):
         raise _refused(written, "write [framework/]role.field=value, for example worker.taskNumber=4")
     return Override(written, framework, role, found, value, called)
-
-
-def _steps(target: str, written: str) -> tuple[str, ...]:
-    try:
-        return steps(target)
-    except ValueError as error:
-        raise _refused(written, str(error)) from None
 
 
 def _refused(written: str, reason: str) -> SettingError:
@@ -101,7 +96,7 @@ def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types
 def roles(frameworks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield every role: the name of its Framework, its own, and the role itself."""
     for framework in frameworks:
-        name = text(mapping(framework, "metadata"), "name") or ""
+        name = name_of(framework) or ""
         for role in sequence(mapping(framework, "spec"), "taskRoles"):
             yield name, text(role, "name") or "", role
 
@@ -200,8 +195,6 @@ def _typed(override: Override, field: Field, where: str) -> Any:
 
 def name_overrides(checked: Checked, documents: Iterable[Document], applied: Sequence[Applied]) -> Checked:
     """Replace the source line in problems of overridden values by the override, since the line shows another value."""
-    if not applied or not checked.problems:
-        return checked
     set_here = [(document, path, set_field) for document in documents for path, set_field in _places(document, applied)]
     return checked._replace(problems=[_named(problem, set_here) for problem in checked.problems])
 

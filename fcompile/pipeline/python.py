@@ -55,7 +55,7 @@ def _of_text(text: str | bytes) -> File:
     if not isinstance(text, str | bytes):
         raise TypeError(f"text= takes a str or bytes, not {type(text).__name__}")
     # Half surrogate pairs are passed on, and reported as a problem of the text.
-    return _opened(TEXT, text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+    return open_file(FileEntry(TEXT, "-"), text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
 
 def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
@@ -71,11 +71,7 @@ def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
         except EmitError as error:
             raise TypeError(f"{name}: {error}") from None
         # Written as YAML, it is read and checked like any file, and problems have lines to show.
-        yield _opened(name, data)
-
-
-def _opened(name: str, data: bytes) -> File:
-    return open_file(FileEntry(name, "-"), data)
+        yield open_file(FileEntry(name, "-"), data)
 
 
 def _plain(value: Any, name: str, path: Path, left: Iterator[int]) -> Any:

@@ -86,13 +86,10 @@ def _of_container(name: str, title: str, container: Any) -> Iterator[Announcemen
             yield _announcement(f"{name}.resources.{kind}{step}", f"{title}: {kind} of {resource}", "For each task", amount)
 
 
-def _announcement(name: str, title: str, tooltip: str, value: Any, item_type: str = "") -> Announcement:
-    said = _announced(name, title, tooltip, "string", "" if value is None else str(value))
+def _announcement(name: str, title: str, tooltip: str, value: Any, item_type: str = "", kind: str = "string") -> Announcement:
+    held = value if kind != "string" else "" if value is None else str(value)
+    said = {"name": name, "title": title, "tooltip": tooltip, "collectionType": kind, kind: held}
     return {**said, "itemType": item_type} if item_type else said
-
-
-def _announced(name: str, title: str, tooltip: str, kind: str, value: Any) -> Announcement:
-    return {"name": name, "title": title, "tooltip": tooltip, "collectionType": kind, kind: value}
 
 
 _GENERAL: tuple[Announcement, ...] = (
@@ -101,7 +98,7 @@ _GENERAL: tuple[Announcement, ...] = (
     _announcement("strict", "strict", "Take warnings for errors", "false", "boolean"),
     _announcement("allow-empty", "allow no Framework at all", "Else an application without Frameworks is an error", "false", "boolean"),
     _announcement("kubernetes-version", "Kubernetes version", "What is checked for; by default that of the cluster", ""),
-    _announced("set", "fields of roles", "[framework/]role.field: value, for any field of a role", "map", {}),
-    _announced("values-files", "values files", "For a Helm chart, in their order", "array", []),
-    _announced("helm-parameters", "Helm values", "For a Helm chart, over its values files", "map", {}),
+    _announcement("set", "fields of roles", "[framework/]role.field: value, for any field of a role", {}, kind="map"),
+    _announcement("values-files", "values files", "For a Helm chart, in their order", [], kind="array"),
+    _announcement("helm-parameters", "Helm values", "For a Helm chart, over its values files", {}, kind="map"),
 )

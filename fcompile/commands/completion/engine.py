@@ -66,13 +66,10 @@ class _Completion(ShellComplete):
             self.before = name + equals
             return option.shell_complete(context, value)
         for param in command.params:
-            if isinstance(param, click.Argument) and (param.nargs == -1 or not _is_given(context, param)):
+            given = context.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
+            if isinstance(param, click.Argument) and (param.nargs == -1 or not given):
                 return param.shell_complete(context, incomplete)
         return command.shell_complete(context, incomplete)
-
-
-def _is_given(context: click.Context, param: click.Parameter) -> bool:
-    return context.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
 
 
 def run(arguments: Sequence[str], group: Group) -> int:

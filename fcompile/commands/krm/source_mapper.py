@@ -20,7 +20,7 @@ from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.files import STDIN, leads_out, read_regular
 from fcompile.load.rules import MAX_BYTES
-from fcompile.model.values import at, mapping, text
+from fcompile.model.values import at, mapping, name_of, text
 
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"
@@ -69,7 +69,7 @@ class SourceMapper(Filter):
         documents = self._documents(os.path.join(file.folder, file.path))
         picked = documents if file.number is None else documents[file.number : file.number + 1]
         alike = [document for document in picked if _kind(document.value) == _kind(item)]
-        named = [document for document in alike if _name(document.value) == _name(item)]
+        named = [document for document in alike if name_of(document.value) == name_of(item)]
         return named or alike  # kustomize can have given it another name
 
     def _named(self, near: Related) -> Related:
@@ -133,10 +133,6 @@ def _by_line(problem: Problem, file: SourceFile, documents: Sequence[Document]) 
 
 def _kind(value: Any) -> tuple[str | None, str | None]:
     return text(value, "apiVersion"), text(value, "kind")
-
-
-def _name(value: Any) -> str | None:
-    return text(mapping(value, "metadata"), "name")
 
 
 def _is_here(file: SourceFile) -> bool:
