@@ -149,11 +149,11 @@ def _after(change: Any) -> str:
 def _pair(change: Any) -> str:
     """Return both values beside each other, outside of a table: code breaks into lines there."""
     old, new = words.arrow(change)
-    return f"{_side(change.before, old, code)} → {_side(change.after, new, code)}"
+    return f"{_side(change.before, old, table=False)} → {_side(change.after, new, table=False)}"
 
 
-def _side(side: Any, text: str, shown: Callable[[str], str] = _cell) -> str:
-    return f"*{text}*" if side is ABSENT else shown(text)
+def _side(side: Any, text: str, table: bool = True) -> str:
+    return f"*{text}*" if side is ABSENT else code(text, table)
 
 
 def _is_long(change: Any) -> bool:

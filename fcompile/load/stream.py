@@ -41,9 +41,6 @@ def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[D
         yield file_too_large(name)
         return
     decoded = decode(data, name)
-    if decoded.fault is not None:
-        yield load_problem(decoded.source, decoded.fault)
-        return
     for item in _bounded(_items(decoded, with_duplicates=with_duplicates)):
         if isinstance(item, Fault):
             yield load_problem(decoded.source, item)
@@ -59,8 +56,6 @@ def values(data: bytes) -> list[Any]:
     between two `---`, gives None; a file without any document gives an empty list.
     """
     decoded = decode(data, "-")
-    if decoded.fault is not None:
-        raise LoadError(load_problem(decoded.source, decoded.fault))
     found = []
     for item in _bounded(_items(decoded, library=True)):
         if isinstance(item, Document):
@@ -72,7 +67,9 @@ def values(data: bytes) -> list[Any]:
 
 def _items(decoded: Decoded, library: bool = False, with_duplicates: bool = False) -> Iterator[Document | Fault]:
     """Yield documents and faults, with offsets in the text of the file. A document may be None here."""
-    if not decoded.marked and decoded.source.text[:_LOOK_AHEAD].lstrip(SPACE).startswith("{"):
+    if decoded.fault is not None:
+        yield decoded.fault
+    elif not decoded.marked and decoded.source.text[:_LOOK_AHEAD].lstrip(SPACE).startswith("{"):
         yield from _json_items(decoded, library, with_duplicates)
     else:
         yield from _yaml_items(decoded, 0, library, with_duplicates)

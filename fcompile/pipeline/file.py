@@ -64,7 +64,8 @@ def open_file(entry: FileEntry, data: bytes | Problem, top: str = "") -> File:
         return File(entry.name, [data], of_others=data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours())
     file = File(entry.name, list(read(data, entry.name, with_duplicates=True)))
     if not may_hold_framework(data):
-        return file._replace(of_others=True, skipped=_skip_reason(entry, top) if _holds_misspelt(file) else "")
+        misspelt = any(any(misspelt_kind(value)) for document in file.documents() for _, value in objects_in(document.value))
+        return file._replace(of_others=True, skipped=_skip_reason(entry, top) if misspelt else "")
     if not file.unreadable():
         return file._replace(skipped=_skip_reason(entry, top))
     return file._replace(
@@ -96,7 +97,3 @@ def _written(data: bytes) -> str:
 
 def _skip_reason(entry: FileEntry, top: str) -> str:
     return "" if entry.path == "-" else skip_reason(entry.path, top or boundary(entry.path, entry.within)) or ""
-
-
-def _holds_misspelt(file: File) -> bool:
-    return any(any(misspelt_kind(value)) for document in file.documents() for _, value in objects_in(document.value))

@@ -23,13 +23,17 @@ class Waivers:
         self._waivers: dict[tuple[str, str, int], list[Waiver]] = {}
         """By code, and for comments by file and document; those of the waivers file are under an empty name."""
         self._documents: dict[str, list[int]] = {}
-        """Of each file the documents with comments, by their first lines, in their order."""
+        """By the same name of a file: the documents with comments, by their first lines, in their order."""
         self._used: set[Waiver] = set()
         self._unread: set[str] = set()
         self.problems: list[Problem] = list(read.problems) if read else []
         """What is wrong with the waivers themselves."""
         for waiver in read.waivers if read else ():
-            self._add(waiver)
+            file = waiver.file if waiver.kind == "comment" else ""
+            self._waivers.setdefault((waiver.code, file, waiver.document), []).append(waiver)
+            documents = self._documents.setdefault(file, [])
+            if not documents or documents[-1] < waiver.document:
+                documents.append(waiver.document)
 
     @classmethod
     def from_text(cls, text: str, file: str) -> Waivers:
@@ -47,14 +51,6 @@ class Waivers:
 
     def __bool__(self) -> bool:
         return bool(self._waivers or self.problems)
-
-    def _add(self, waiver: Waiver) -> None:
-        if waiver.kind == "comment":
-            documents = self._documents.setdefault(waiver.file, [])
-            if not documents or documents[-1] < waiver.document:
-                documents.append(waiver.document)
-        key = waiver.code, waiver.file if waiver.kind == "comment" else "", waiver.document
-        self._waivers.setdefault(key, []).append(waiver)
 
     def extend(self, other: Waivers) -> None:
         """Take over the waivers of `other` and their problems."""

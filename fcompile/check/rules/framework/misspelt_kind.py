@@ -64,8 +64,7 @@ def _of_version(there: bool, key: str, value: Any, group: str) -> Iterator[Findi
         yield Finding(NEARLY_A_FRAMEWORK, (), f"a Framework needs an `apiVersion`: add `apiVersion: {_VERSION}`", part="key")
         return
     if key != "apiVersion":
-        fix = Fix("rename it to apiVersion", (key,), "key", "apiVersion")
-        yield Finding(NEARLY_A_FRAMEWORK, (key,), f"`{key}` is not a field of an object: did you mean `apiVersion`?", part="key", fix=fix)
+        yield _of_key(key, "apiVersion")
     if group != names.GROUP:
         if edits(group.lower(), names.GROUP) <= _MISSPELT:
             message = f"`{key}` is `{value}`: did you mean {_VERSION}?"
@@ -74,12 +73,16 @@ def _of_version(there: bool, key: str, value: Any, group: str) -> Iterator[Findi
         yield Finding(NEARLY_A_FRAMEWORK, (key,), message, fix=Fix(f"write {_VERSION}", (key,), "value", _VERSION))
 
 
+def _of_key(key: str, meant: str) -> Finding:
+    fix = Fix(f"rename it to {meant}", (key,), "key", meant)
+    return Finding(NEARLY_A_FRAMEWORK, (key,), f"`{key}` is not a field of an object: did you mean `{meant}`?", part="key", fix=fix)
+
+
 def _of_kind(value: dict[Any, Any], key: str, kind: str) -> Finding:
     if key not in value:
         return Finding(NEARLY_A_FRAMEWORK, (), f"a Framework needs a `kind`: add `kind: {names.KIND}`", part="key")
     if key != "kind" and kind == names.KIND:
-        fix = Fix("rename it to kind", (key,), "key", "kind")
-        return Finding(NEARLY_A_FRAMEWORK, (key,), f"`{key}` is not a field of an object: did you mean `kind`?", part="key", fix=fix)
+        return _of_key(key, "kind")
     message = f"`{key}` is `{kind}`, and {names.GROUP} has only `{names.KIND}`: write kind: {names.KIND}"
     fix = Fix(f"write {names.KIND}", (key,), "value", names.KIND)
     return Finding(NEARLY_A_FRAMEWORK, (key,), message, fix=fix)

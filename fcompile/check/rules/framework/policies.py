@@ -131,8 +131,10 @@ def _knows_its_number(role: RoleContext) -> bool:
     If it is misspelt or of a wrong type, that has been reported, and problems that follow from it would mislead.
     """
     value = role.value
-    if not isinstance(value, dict) or value.get("taskNumber") is not None:
-        return isinstance(value, dict) and integer(value, "taskNumber") is not None
+    if not isinstance(value, dict):
+        return False
+    if value.get("taskNumber") is not None:
+        return integer(value, "taskNumber") is not None
     return "taskNumber" not in explained("TaskRole", value, FRAMEWORK_TYPES["TaskRole"], NEWEST)
 
 
@@ -151,17 +153,12 @@ def _restart_policy(role: RoleContext) -> Iterator[Finding]:
     path = (*role.path, "frameworkAttemptCompletionPolicy", "minSucceededTaskCount")
     retry = integer(mapping(mapping(role.value, "task"), "retryPolicy"), "maxRetryCount")
     if restart == "Always":
-        message = (
-            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never succeed, since `restartPolicy: Always` restarts "
-            "their containers for ever: use `restartPolicy: Never` or OnFailure"
-        )
-        yield Finding(NEVER_COMPLETES, path, message)
+        never = "succeed, since `restartPolicy: Always` restarts their containers for ever: use `restartPolicy: Never` or OnFailure"
     elif retry == RETRY_EVEN_SUCCESS:
-        message = (
-            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never complete, since `task.retryPolicy.maxRetryCount: "
-            "-2` retries them even when they succeed: use -1 or a limit"
-        )
-        yield Finding(NEVER_COMPLETES, path, message)
+        never = "complete, since `task.retryPolicy.maxRetryCount: -2` retries them even when they succeed: use -1 or a limit"
+    else:
+        return
+    yield Finding(NEVER_COMPLETES, path, f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never {never}")
 
 
 def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
