@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from fcompile.check.selection import KUSTOMIZATIONS, objects_in
@@ -47,16 +47,6 @@ class Reached(NamedTuple):
     """Without a path."""
 
 
-class Cost(NamedTuple):
-    """What it costs to build something once."""
-
-    reads: int = 0
-    size: int = 0
-
-
-Following = Generator[Reached, None, Cost]
-
-
 def reached(repository: Repository, folder: str) -> Iterator[Reached]:
     """Yield what a kustomization is made of, in all folders that it refers to. Raises InputError."""
     yield from _Follower(repository).kustomization(folder, KUSTOMIZATION, folder, 0)
@@ -89,11 +79,13 @@ def _documents(data: bytes, name: str, unlike: re.Pattern[str] = _CUT_ELSEWHERE)
 class _Follower:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._costs: dict[tuple[str, str], Cost] = {}
-        """Of each folder that was followed, by what reads it."""
+        self._reads = self._size = 0
+        """What kustomize would read so far."""
+        self._costs: dict[tuple[str, str], tuple[int, int]] = {}
+        """The same for each folder that was followed, by what reads it."""
         self._vetted: list[str] = []
 
-    def kustomization(self, folder: str, shape: dict[str, Shape], root: str, depth: int) -> Following:
+    def kustomization(self, folder: str, shape: dict[str, Shape], root: str, depth: int) -> Iterator[Reached]:
         """Follow the kustomization in a folder.
 
         :param shape: KUSTOMIZATION or PLUGIN_FOLDER.
@@ -102,18 +94,28 @@ class _Follower:
         real = os.path.realpath(folder)
         key = (real, "" if shape is KUSTOMIZATION else os.path.realpath(root))
         if key in self._costs:
-            return self._costs[key]
+            self._spend(*self._costs[key], folder)
+            return
         if depth > MAX_DEPTH:
             raise InputError(f"{visible(folder)}: kustomizations refer to each other more than {MAX_DEPTH} levels deep, or in a circle")
+        reads, size = self._reads, self._size
         self._vet(real, folder)
         path = _kustomization_in(folder)
         document = self._document(path)
         yield Reached(path, True)
-        cost = Cost(1, os.path.getsize(path))
+        self._spend(1, os.path.getsize(path), folder)
         if document is not None:
-            cost = _sum(cost, (yield from self._value(document, (), document.value, shape, (real, root), depth)), folder)
-        self._costs[key] = cost
-        return cost
+            yield from self._value(document, (), document.value, shape, (real, root), depth)
+        self._costs[key] = self._reads - reads, self._size - size
+
+    def _spend(self, reads: int, size: int, name: str) -> None:
+        """Count what kustomize would read for something. Raises InputError when it is too much."""
+        self._reads, self._size = self._reads + reads, self._size + size
+        if self._reads > MAX_READS or self._size > MAX_BYTES:
+            raise InputError(
+                f"{visible(name)}: kustomize would read more than {MAX_READS:,} files or {MAX_BYTES:,} bytes: a file counts as often as it "
+                "is referred to"
+            )
 
     def _vet(self, real: str, folder: str) -> None:
         """Refuse what must not be read below a folder, unless that was done for one above it."""
@@ -128,45 +130,41 @@ class _Follower:
             raise _error(documents[1], (), "a second document: a kustomization is one, and kustomize reads nothing after it: remove it")
         return documents[0] if documents else None
 
-    def _value(self, document: Document, path: Path, value: Any, shape: Shape, roots: tuple[str, str], depth: int) -> Following:
+    def _value(self, document: Document, path: Path, value: Any, shape: Shape, roots: tuple[str, str], depth: int) -> Iterator[Reached]:
         """Follow a value of a document that lies in the first of the two roots; plugins start from the second."""
-        cost = Cost()
         for where, what, written in _strings(document, path, value, shape):
-            cost = _sum(cost, (yield from self._string(document, where, what, written, roots, depth)), document.source.name)
-        return cost
+            yield from self._string(document, where, what, written, roots, depth)
 
-    def _string(self, document: Document, where: Path, what: Read, written: str, roots: tuple[str, str], depth: int) -> Following:
+    def _string(self, document: Document, where: Path, what: Read, written: str, roots: tuple[str, str], depth: int) -> Iterator[Reached]:
         inline = what is Read.YAML or (what in (Read.FILE_OR_YAML, Read.PLUGIN) and _INLINE.search(written))
         if inline:
             data, name = written.encode("utf-8", "replace"), f"{document.source.name}, {field_path(where)}"
             yield Reached("", True, data)
             if what is Read.PLUGIN:
-                return (yield from self._plugins(data, name, roots[1], depth))
+                yield from self._plugins(data, name, roots[1], depth)
+                return
             check_yaml(data, name)
             if what is Read.FILE_OR_YAML and not _is_object(written):
                 raise _error(document, where, f"`{visible(written[:80])}` is neither a file nor an object with a `kind`")
-            return Cost()
+            return
         target = self._target(document, where, what, written, roots[0])
         if os.path.isdir(target):
-            if what is Read.PLUGIN:
-                return (yield from self.kustomization(target, PLUGIN_FOLDER, roots[1], depth + 1))
-            return (yield from self.kustomization(target, KUSTOMIZATION, target, depth + 1))
+            shape, root = (PLUGIN_FOLDER, roots[1]) if what is Read.PLUGIN else (KUSTOMIZATION, target)
+            yield from self.kustomization(target, shape, root, depth + 1)
+            return
         yield Reached(target, what not in (Read.NAMED_FILE, Read.TEXT_FILE))
-        cost = Cost(1, os.path.getsize(target))
+        self._spend(1, os.path.getsize(target), target)
         if what is Read.PLUGIN:
-            cost = _sum(cost, (yield from self._plugins(self._repository.read(target), target, roots[1], depth)), target)
-        return cost
+            yield from self._plugins(self._repository.read(target), target, roots[1], depth)
 
-    def _plugins(self, data: bytes, name: str, root: str, depth: int) -> Following:
+    def _plugins(self, data: bytes, name: str, root: str, depth: int) -> Iterator[Reached]:
         """Follow what configures plugins: only those that are built in, of which is known what they read."""
-        cost = Cost()
         for document in _documents(data, name, _READ_OTHERWISE):
             for path, value in objects_in(document.value):
                 shape = PLUGINS.get(str(value.get("kind"))) if isinstance(value, dict) and value.get("apiVersion") == "builtin" else None
                 if shape is None:
                     raise _error(document, path, "not the configuration of a plugin that is built into kustomize: no other is run here")
-                cost = _sum(cost, (yield from self._value(document, path, value, shape, (root, root), depth)), name)
-        return cost
+                yield from self._value(document, path, value, shape, (root, root), depth)
 
     def _target(self, document: Document, where: Path, what: Read, written: str, root: str) -> str:
         """Return the path of something that is referred to. Raises InputError unless it is in the repository."""
@@ -228,16 +226,6 @@ def _unknown(key: str, shape: dict[str, Shape]) -> str:
     if near:
         return f"`{visible(key)}` is not spelt as kustomize documents it: write `{near}`"
     return f"`{visible(key)}` is not a field that is known here, so it is not known what kustomize would read: remove it"
-
-
-def _sum(one: Cost, other: Cost, name: str) -> Cost:
-    cost = Cost(one.reads + other.reads, one.size + other.size)
-    if cost.reads > MAX_READS or cost.size > MAX_BYTES:
-        raise InputError(
-            f"{visible(name)}: kustomize would read {cost.reads:,} files with {cost.size:,} bytes for it, and at most {MAX_READS:,} with "
-            f"{MAX_BYTES:,} are read: a file counts as often as it is referred to"
-        )
-    return cost
 
 
 def _error(document: Document, path: Path, message: str, part: Part = "value") -> InputError:
