@@ -13,12 +13,12 @@ import pytest
 
 from fcontroller import intent as intents
 from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.retry import Pace
 from fcontroller.api import Answer, Json, path_of
 from fcontroller.breath import turns
 from fcontroller.decide.review import Rules
 from fcontroller.mailbox import IntentRead, Mailbox
 from fcontroller.observe.cache import SeenServices
-from fcontroller.reconcile import intent_keeper
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.services import Services
@@ -351,7 +351,7 @@ def test_a_stubborn_forger_is_not_read_as_fast_as_he_writes(forge: Forge, monkey
 
 def test_long_waits_are_no_calm() -> None:
     async def work(loop: VirtualLoop) -> None:
-        pace = intent_keeper._Pace()
+        pace = Pace()
         delays = []
         for _ in range(20):
             delays.append(pace.delay(0))

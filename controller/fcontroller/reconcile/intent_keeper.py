@@ -21,7 +21,7 @@ from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused, is_lasting
-from fcontroller.act.retry import SILENT, SLOW, backoff
+from fcontroller.act.retry import SILENT, SLOW, Pace, backoff
 from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import FOREGROUND, ORPHAN, controller_of
@@ -31,31 +31,6 @@ from fcontroller.reconcile.services import Services
 
 _TRANSITORY = 4
 """The number of failures in a row from which a problem of the server is reported."""
-_CALM = 60.0
-"""Seconds after which a change by somebody else counts as the first one again."""
-
-
-class _Pace:
-    """Says how long to wait after repeated changes by somebody else."""
-
-    def __init__(self) -> None:
-        self._changes = 0
-        self._due = float("-inf")
-
-    def delay(self, failures: int) -> float:
-        """Count one more change, and return how many seconds to wait after it.
-
-        :param failures: those of our own, one after the other.
-        """
-        now = asyncio.get_running_loop().time()
-        self._changes = self._changes + 1 if now < self._due + _CALM else 0
-        delay = _delay(max(self._changes, failures))
-        self._due = now + delay  # The time of waiting does not count as time without changes.
-        return delay
-
-
-def _delay(failures: int) -> float:
-    return backoff(failures) if failures else 0
 
 
 class _Work(NamedTuple):
@@ -101,7 +76,7 @@ class IntentKeeper:
         self._sizes: dict[str, int] = {}
         """Bytes of the documents that are held, as far as somebody has asked."""
         self._failures = 0
-        self._changes, self._repairs = _Pace(), _Pace()
+        self._changes, self._repairs = Pace(), Pace()
 
     @property
     def working(self) -> bool:
@@ -143,7 +118,7 @@ class IntentKeeper:
     def read(self, uid: str, framework: Json, *digests: str | None) -> None:
         """Read what the ConfigMap with that uid holds. It counts if it has one of these digests."""
         changed = self._version != ""
-        delay = self._changes.delay if changed else _delay
+        delay = self._changes.delay if changed else backoff
         self._do(_Work(), partial(self._read, uid, framework, digests), delay)
 
     def write(self, digest: str, uid: str, framework: Json, attempt: int, *, repair: bool, wanted: Wanted = always) -> None:
@@ -153,7 +128,7 @@ class IntentKeeper:
 
         :param repair: the document is in force already: somebody else has changed the ConfigMap. :param wanted: asked before each request.
         """
-        delay = self._repairs.delay if repair else _delay
+        delay = self._repairs.delay if repair else backoff
         self._do(_Work(digest, repair), partial(self._write, digest, self.held[digest], uid, framework, attempt, repair, wanted), delay)
 
     def note(self, message: IntentRead | IntentRefused) -> None:

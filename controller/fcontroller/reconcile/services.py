@@ -11,7 +11,7 @@ from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import SILENT, SLOW, backoff
+from fcontroller.act.retry import SILENT, SLOW, Pace
 from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.conditions import some
 from fcontroller.decide.services import Action, CreateService, DeleteService, Plan, ReplaceService, plan
@@ -21,8 +21,6 @@ from fcontroller.observe.cache import SeenServices
 _LOOK_AGAIN = 60.0
 """Seconds until a taken name is tried again: we may not see that the other Service goes, if it lacks our label."""
 _ROUNDS = 5
-_CALM = 600.0
-"""Seconds after which a repair is not taken for one of a series."""
 
 
 class Services:
@@ -46,14 +44,13 @@ class Services:
         """Why a Service could not be written that the attempt wants, and one that an edit or the next attempt wants, as was reported."""
         self._unanswered: float | None = None
         """Since when there has been no answer, by the clock of the loop."""
-        self._repairs, self._repaired = 0, float("-inf")
-        """How many repairs there were in a row, and when the last one was."""
+        self._repairs = Pace()
 
     def maintain(self, intent: Intent | None, framework: Json) -> None:
         """Maintain the Services of this intent from now on; None: leave them as they are."""
         if intent is self._intent:
             return
-        self._intent, self._coming, self._repairs, self._unanswered = intent, {}, 0, None
+        self._intent, self._coming, self._repairs, self._unanswered = intent, {}, Pace(), None
         self._wanted = None if intent is None else _wanted(intent, framework)
         self._renewed.set()
         self.look()
@@ -167,12 +164,10 @@ class Services:
             self._maintaining = False
 
     async def _repair(self) -> None:
-        loop = asyncio.get_running_loop()
-        if loop.time() > self._repaired + _CALM:
-            self._repairs = 0
-        if self._repairs and await _is_set(self._renewed, backoff(self._repairs)):  # Somebody else may change them again and again.
+        delay = self._repairs.delay()
+        if delay and await _is_set(self._renewed, delay):  # Somebody else may change them again and again.
             return
-        services, self._repairs, self._repaired = self._wanted, self._repairs + 1, loop.time()
+        services = self._wanted
         if services is not None:
             with contextlib.suppress(Refused, Unreachable, Unwanted):
                 await self._ensure(lambda: self._plan(services), lambda: self._wanted is services, maintains=True)
