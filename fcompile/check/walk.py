@@ -36,6 +36,11 @@ class Walk:
         if len(self.findings) > MAX_PROBLEMS:
             raise Enough
 
+    def when(self, versions: tuple[int, int]) -> str:
+        """Return why what is in these versions of Kubernetes, the first and the last, is not in the one that is checked for."""
+        since, until = versions
+        return f"came with Kubernetes 1.{since}" if self.version < since else f"was last in Kubernetes 1.{until}"
+
     def source(self, path: Path, part: Part = "value") -> str | None:
         """Return the unquoted source text of the value at the path, where the source is known."""
         return None if self.plain is None else self.plain(path, part)

@@ -216,8 +216,8 @@ def _entries(path: str, real: str, named: set[str], trusted: set[str], top: str)
         if entry.is_dir(follow_symlinks=False):
             if not entry.name.startswith("."):
                 yield entry.path, real_entry
-        elif entry.name.endswith(SUFFIXES):
-            yield from (one._replace(within=top) for one in _file(entry, trusted, top))
+        elif entry.name.endswith(SUFFIXES) and (file := _file(entry, trusted, top)) is not None:
+            yield file
 
 
 def _ignored(entries: list[os.DirEntry[str]], trusted: set[str]) -> list[str]:
@@ -271,21 +271,23 @@ def leads_out(path: str, trusted: Container[str]) -> bool:
     return False
 
 
-def _file(entry: os.DirEntry[str], trusted: set[str], top: str) -> Iterator[FileEntry]:
-    name = _shown(entry.path)
+def _file(entry: os.DirEntry[str], trusted: set[str], top: str) -> FileEntry | None:
+    """Return what has the name of a file below the folder `top`; None for a link to a folder."""
+    file = FileEntry(_shown(entry.path), entry.path, within=top)
     try:
-        mode = entry.stat().st_mode
-        if stat.S_ISREG(mode) and entry.is_symlink() and leads_out(entry.path, trusted):
-            message = f"`{name}` is a link that leads out of `{_shown(top)}`: name the file itself, or list the link in {IGNORE_FILE}"
-            yield FileEntry(name, entry.path, file_problem(rules.FILE_UNREADABLE, name, message))
-        elif stat.S_ISREG(mode):
-            yield FileEntry(name, entry.path)
-        elif not stat.S_ISDIR(mode):
+        mode, linked = entry.stat().st_mode, entry.is_symlink()
+        if stat.S_ISDIR(mode):
+            return None
+        if not stat.S_ISREG(mode):
             kind = "a FIFO" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-            message = f"`{name}` is {'a link to ' if entry.is_symlink() else ''}{kind}, not a file: remove it, or list it in {IGNORE_FILE}"
-            yield FileEntry(name, entry.path, file_problem(rules.FILE_UNREADABLE, name, message))
+            reason = f"is {'a link to ' if linked else ''}{kind}, not a file: remove it, or list it in {IGNORE_FILE}"
+        elif linked and leads_out(entry.path, trusted):
+            reason = f"is a link that leads out of `{_shown(top)}`: name the file itself, or list the link in {IGNORE_FILE}"
+        else:
+            return file
     except OSError as error:
-        yield FileEntry(name, entry.path, _os_error(name, error))
+        return file._replace(error=_os_error(file.name, error))
+    return file._replace(error=file_problem(rules.FILE_UNREADABLE, file.name, f"`{file.name}` {reason}"))
 
 
 def _shown(path: str) -> str:

@@ -146,12 +146,8 @@ def _unknown_value(value: str, field: Field, owner: str, name: str, path: Path, 
     versions = values_by_version(owner, name).get(value)
     allowed = _listed([known for known in field.enum if known])
     if versions is not None:
-        since, until = versions
-        when = f"came with Kubernetes 1.{since}" if walk.version < since else f"was last in Kubernetes 1.{until}"
-        message = (
-            f"{shown(value)} for {called(path, step)} {when}, and this is checked for 1.{walk.version}: use {allowed}, or another version"
-        )
-        walk.report(UNKNOWN_VALUE, here, message)
+        when = f"{walk.when(versions)}, and this is checked for 1.{walk.version}"
+        walk.report(UNKNOWN_VALUE, here, f"{shown(value)} for {called(path, step)} {when}: use {allowed}, or another version")
         return
     near = closest(value, [known for known in field.enum if known])
     advice = f"did you mean `{near.word}`? It can be {allowed}" if near and len(field.enum) > 1 else f"use {allowed}"

@@ -333,10 +333,8 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
     path = (*here, name)
     versions = versions_with(type_name, name)
     if versions is not None:
-        since, until = versions
-        which = f"came with Kubernetes 1.{since}" if walk.version < since else f"was last in Kubernetes 1.{until}"
-        message = f"`{name}` {which}, and this is checked for 1.{walk.version}: remove it, or check for the version of your cluster"
-        walk.report(FIELD_NOT_IN_VERSION, path, message, part="key")
+        when = f"{walk.when(versions)}, and this is checked for 1.{walk.version}"
+        walk.report(FIELD_NOT_IN_VERSION, path, f"`{name}` {when}: remove it, or check for the version of your cluster", part="key")
         return
     # Looking for what was meant takes long, and nobody reads many such suggestions.
     if len(walk.findings) < _SUGGESTIONS and _placed_elsewhere(name, siblings, type_name, fields, here, walk):
