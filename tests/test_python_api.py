@@ -19,7 +19,6 @@ import fcompile
 from fcompile.cli import main
 from fcompile.load import values
 from fcompile.model import names
-from fcompile.pipeline.compilation import Refused
 from tests.check.frameworks import framework, role
 from tests.test_cli import good
 
@@ -178,8 +177,9 @@ def test_no_waivers_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_what_lacks_what_it_is_made_from_is_refused_whoever_asks() -> None:
     (unit,) = fcompile.compile(text=good().replace("name: worker", "name: null")).units()
-    assert isinstance(unit.result, Refused)
-    assert unit.refusal(unit.result) == "<text>:1: without `spec.taskRoles[0].name` nothing can be built; no waiver helps"
+    with pytest.raises(fcompile.CompileError) as refused:
+        unit.compiled()
+    assert str(refused.value) == "<text>:1: without `spec.taskRoles[0].name` nothing can be built; no waiver helps"
 
 
 def test_what_is_passed_over_is_named(tmp_path: Path) -> None:

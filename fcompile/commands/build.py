@@ -29,10 +29,10 @@ from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.diagnostics.writer import ColorChoice, counted
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
-from fcompile.errors import EXIT_ERRORS, InputError, UsageError
+from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load.files import IGNORE_FILE
 from fcompile.model.values import mapping
-from fcompile.pipeline.compilation import Compilation, Refused
+from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.passthrough import PassedThrough
@@ -150,10 +150,9 @@ def build(
 
 def _units(compilation: Compilation) -> Iterator[Compiled | PassedThrough]:
     for unit in compilation.units():
-        if isinstance(unit.result, Refused):
-            raise InputError(unit.refusal(unit.result))
-        if isinstance(unit.result, Compiled) or unit.result.is_object:
-            yield unit.result
+        compiled = unit.compiled()
+        if isinstance(compiled, Compiled) or compiled.is_object:
+            yield compiled
         else:
             say(f"left out {unit.location}: not an object for a cluster")
 

@@ -14,7 +14,7 @@ from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping, text
-from fcompile.pipeline.compilation import Compilation, Refused, Unit
+from fcompile.pipeline.compilation import Compilation, CompileError, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import open_file
 from fcompile.waivers.collection import Waivers
@@ -43,17 +43,19 @@ def read_side(
     if fails(compilation.report(listener), strict):
         return None
     contents = Contents({}, {})
-    for unit in compilation.units():
-        _take(unit, contents)
+    try:
+        for unit in compilation.units():
+            _take(unit, contents)
+    except CompileError as error:
+        raise UsageError(str(error)) from None  # exit code 1 says that something differs
     return contents
 
 
 def _take(unit: Unit, contents: Contents) -> None:
-    if isinstance(unit.result, Refused):
-        raise UsageError(unit.refusal(unit.result))
-    if isinstance(unit.result, Compiled):
-        key = unit.result.namespace, unit.result.intent.framework
-        contents.frameworks[key] = Side(unit.result, partial(_line, unit), unit.value.get("status"))
+    compiled = unit.compiled()
+    if isinstance(compiled, Compiled):
+        key = compiled.namespace, compiled.intent.framework
+        contents.frameworks[key] = Side(compiled, partial(_line, unit), unit.value.get("status"))
         return
     value = unit.value
     metadata, kind, version = mapping(value, "metadata"), text(value, "kind"), text(value, "apiVersion")

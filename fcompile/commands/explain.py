@@ -19,13 +19,13 @@ from fcompile.diagnostics.problem import Path, Span
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import ColorChoice
 from fcompile.emit.stdout import write
-from fcompile.errors import EXIT_ERRORS, InputError, UsageError
+from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.explain.fields import select
 from fcompile.explain.origins import Explained, Task
 from fcompile.explain.origins import explain as trace
 from fcompile.model.steps import steps
 from fcompile.model.values import mapping, name_of, sequence, text
-from fcompile.pipeline.compilation import Compilation, Refused, Unit
+from fcompile.pipeline.compilation import Compilation, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File
 from fcompile.pipeline.inputs import Inputs
@@ -148,10 +148,9 @@ def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Co
     found = []
     for unit in compilation.units():
         if name_of(unit.value) == name:
-            if isinstance(unit.result, Refused):
-                raise InputError(unit.refusal(unit.result))
-            if isinstance(unit.result, Compiled) and namespace in ("", unit.result.namespace):
-                found.append((unit, unit.result))
+            compiled = unit.compiled()
+            if isinstance(compiled, Compiled) and namespace in ("", compiled.namespace):
+                found.append((unit, compiled))
     if not found:
         raise UsageError(
             f"there is no Framework `{name}`"

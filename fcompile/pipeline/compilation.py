@@ -12,6 +12,7 @@ from fcompile.check.selection import is_framework, objects_in
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Summary, Waived, Writer
+from fcompile.errors import InputError
 from fcompile.load import Document
 from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
 from fcompile.pipeline.file import File, check_file
@@ -27,34 +28,36 @@ _MOST_NAMED = 10
 """Errors in the text of an exception."""
 
 
-class Refused(NamedTuple):
-    """A Framework that cannot be compiled whatever is waived, since a field is missing."""
-
-    path: Path
-    """Of the field, in the Framework."""
-
-
 class Unit(NamedTuple):
-    """An object of the input, and its outcome: compiled, passed through or refused."""
+    """An object of the input."""
 
     document: Document
     path: Path
     """Where it is in the document: empty, or the item of a list."""
     value: Any
     """As it was read, with overrides carried out."""
-    result: Compiled | PassedThrough | Refused
+    namespace: str
+    """For a Framework that names none."""
 
     @property
     def location(self) -> str:
         """Return the file and line of the object, as messages name them."""
         return f"{visible(self.document.source.name)}:{self.document.locate(self.path).line}"
 
-    def refusal(self, refused: Refused) -> str:
-        """Return why the object cannot be compiled, for a message."""
-        return f"{self.location}: without `{field_path((*self.path, *refused.path))}` nothing can be built; no waiver helps"
+    def compiled(self) -> Compiled | PassedThrough:
+        """Compile a Framework, and pass any other object through. Raises CompileError if a field is missing, whatever is waived."""
+        if not is_framework(self.value):
+            from fcompile.pipeline.passthrough import PassedThrough
+
+            return PassedThrough(self.value, None if self.path else self.document)
+        missing = lacking(self.value)
+        if missing is not None:
+            field = field_path((*self.path, *missing))
+            raise CompileError(f"{self.location}: without `{field}` nothing can be built; no waiver helps")
+        return compile_framework(self.value, self.namespace)
 
 
-class CompileError(Exception):
+class CompileError(InputError):
     """Nothing is compiled, since errors remain."""
 
     def __init__(self, message: str, problems: tuple[Problem, ...] = ()) -> None:
@@ -121,12 +124,12 @@ class Compilation:
         return report(self.checked(), self.look_up, listener, self._waivers, self._whole)
 
     def units(self) -> Iterator[Unit]:
-        """Compile each Framework, and yield each object with its outcome, in the order of the input. There must be no errors left."""
+        """Yield each object, to be compiled, in the order of the input. There must be no errors left."""
         for file in self._files:
             if not file.skipped:
                 for document in file.documents():
                     for path, value in objects_in(document.value):
-                        yield Unit(document, path, value, self._result(document, path, value))
+                        yield Unit(document, path, value, self._options.namespace)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -171,11 +174,10 @@ class Compilation:
         from fcompile.emit.order import ordered
 
         for unit in self.units():
-            if isinstance(unit.result, Refused):
-                raise CompileError(unit.refusal(unit.result))
-            if isinstance(unit.result, Compiled):
+            compiled = unit.compiled()
+            if isinstance(compiled, Compiled):
                 # A copy, so that a caller can change it.
-                yield unit.result._replace(framework=ordered(unit.result.framework))
+                yield compiled._replace(framework=ordered(compiled.framework))
 
     @cached_property
     def _collected(self) -> _Collector:
@@ -187,14 +189,6 @@ class Compilation:
     def look_up(self) -> Lookup:
         """Return what finds the place of something in the files."""
         return look_up_in({file.name: file.read for file in self._files}.__getitem__)
-
-    def _result(self, document: Document, path: Path, value: Any) -> Compiled | PassedThrough | Refused:
-        if not is_framework(value):
-            from fcompile.pipeline.passthrough import PassedThrough
-
-            return PassedThrough(value, None if path else document)
-        missing = lacking(value)
-        return compile_framework(value, self._options.namespace) if missing is None else Refused(missing)
 
 
 class _Collector(Writer):

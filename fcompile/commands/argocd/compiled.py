@@ -17,7 +17,7 @@ from fcompile.emit import yaml
 from fcompile.errors import SettingError, UsageError
 from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping
-from fcompile.pipeline.compilation import Compilation, Refused, Unit
+from fcompile.pipeline.compilation import Compilation, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import open_file
 from fcompile.pipeline.overrides import refusal, roles
@@ -113,9 +113,7 @@ def _texts(
     """Yield the manifests, one after the other, and note what is not among them, and what means something else under Argo CD."""
     pods = Selection(("pods",), most=settings.pods_per_role, version=compilation.version)
     for unit in compilation.units():
-        result = unit.result
-        if isinstance(result, Refused):
-            raise UsageError(unit.refusal(result))
+        result = unit.compiled()
         if isinstance(result, Compiled) or result.is_object:
             yield from _FRAMEWORKS.texts(result, yaml.document, verbatim=True)
             if isinstance(result, Compiled) and TIME_TO_LIVE in result.intent.lifetime:

@@ -15,13 +15,13 @@ from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.results import Results
 from fcompile.commands.krm.source_mapper import SourceMapper
 from fcompile.commands.report import OnlyWhenFound, WriterListener, fails, open_report, say_namespace, waivers_file
-from fcompile.diagnostics.problem import Problem, field_path
+from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Summary
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, SettingError
 from fcompile.load.files import STDIN
 from fcompile.model.values import text
-from fcompile.pipeline.compilation import Compilation, Refused
+from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File
 from fcompile.pipeline.reporting import report
@@ -95,10 +95,9 @@ def _without_internal(checked: Checked) -> Checked:
 def _compiled(compilation: Compilation) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the Frameworks, compiled, each with the index of its item. Raises InputError."""
     for unit in compilation.units():
-        if isinstance(unit.result, Refused):
-            raise InputError(f"items[{unit.path[1]}]: without `{field_path(unit.result.path)}` nothing can be built; no waiver helps")
-        if isinstance(unit.result, Compiled):
-            yield int(unit.path[1]), unit.result.framework
+        compiled = unit.compiled()
+        if isinstance(compiled, Compiled):
+            yield int(unit.path[1]), compiled.framework
 
 
 def _tell(listed: ResourceList, compiled: dict[int, dict[str, Any]], asked: Settings) -> None:
