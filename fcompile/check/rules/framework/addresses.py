@@ -1,4 +1,4 @@
-"""Addresses in variables that lead nowhere: what remains of a job of Kubeflow's, or of an edit of roles."""
+"""Addresses in variables, commands and arguments that lead nowhere: what remains of another kind of job, or of an edit of roles."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fcompile.model.values import mapping, sequence, text
 NO_SUCH_HOST = warning_rule(
     code="FC514",
     name="no-such-host",
-    summary="A variable holds a host name of a task that will not resolve.",
+    summary="A variable, a command or an argument holds a host name of a task that will not resolve.",
     why=(
         "The host name of a task is `{role}-{index}.{framework}-{role}`, and only tasks of a role with a `service` have one. Names of "
-        "Pods, such as Kubeflow's `pt-ddp-master-0`, are no DNS names."
+        "Pods are no DNS names: neither Kubeflow's `pt-ddp-master-0` nor a StatefulSet's `db-0.db` has its like here."
     ),
     remedy="Give the role a `service`, and write the name in that form, unless somebody else makes a Service of that name.",
 )
@@ -33,6 +33,9 @@ LABEL_OF_KUBEFLOW = warning_rule(
 )
 
 _HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?![\w-])")
+_ASKS_FOR_HOST = lazy(r"(?i)(?://|(?:addr|address|host|hosts|endpoint|url)[\"']?[= ])\Z")
+"""What a command has before a host. The name of a Pod may be anything else there: of a run, a folder, a Pod that `kubectl` is asked for."""
+_LONGEST_ASKING = 12
 _FEW = 100
 """Roles that are looked for in the text one by one."""
 _LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.kubernetes.io/")
@@ -69,16 +72,30 @@ def _of_task(context: FrameworkContext, judge: _Judge, role: RoleContext, index:
         for number, variable in enumerate(sequence(container, "env")):
             yield from _hosts(judge, text(variable, "value"), (*path, "env", number, "value"))
             yield from _label(variable, mapping(pod, "metadata"), (*path, "env", number, "valueFrom", "fieldRef", "fieldPath"))
+        for field in ("command", "args"):
+            for number, written in enumerate(sequence(container, field)):
+                if isinstance(written, str):
+                    yield from _hosts(judge, written, (*path, field, number), is_command=True)
 
 
-def _hosts(judge: _Judge, value: str | None, path: Path) -> Iterator[Finding]:
-    """Yield the hosts in a variable that will not resolve."""
+def _hosts(judge: _Judge, value: str | None, path: Path, *, is_command: bool = False) -> Iterator[Finding]:
+    """Yield the hosts in a variable, a command or an argument that will not resolve."""
     told: set[str] = set()
     for match in _HOST.finditer(value or ""):
-        host, why = match[0], judge(*match.groups()) if may_be_host(match.string, *match.span()) else ""
+        if not may_be_host(match.string, *match.span()) or (is_command and "-" not in match[3] and not _is_asked_for(match)):
+            continue
+        host, why = match[0], judge(*match.groups())
         if why and host not in told:
             told.add(host)
             yield Finding(NO_SUCH_HOST, path, f"`{host}` will not resolve: {why}")
+
+
+def _is_asked_for(match: re.Match[str]) -> bool:
+    """Return whether a word of a command is a host by what stands beside it."""
+    written, start, end = match.string, *match.span()
+    if written[end : end + 1] == ":" and written[end + 1 : end + 2].isdigit():
+        return True
+    return _ASKS_FOR_HOST.search(written, max(start - _LONGEST_ASKING, 0), start) is not None
 
 
 def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: int, labels: list[str]) -> str:
@@ -88,20 +105,23 @@ def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: 
     """
     if role is None or not role.name:
         return ""
-    own = names.service_name(context.name, role.name)
-    right = f"{names.hostname(role.name, str(index))}.{own}"
+    own, lacks = names.service_name(context.name, role.name), _lacks(role, index)
     if base == role.name and labels[:1] == [own]:
-        return _lacks(role, index)
-    elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
+        return lacks
+    as_in_stateful_set = base == own and labels[:1] == [own]
+    without_role = base == role.name and labels[:1] == [context.name] and context.name != context.namespace
     before = base.removesuffix(f"-{role.name}")
-    if before != base and not elsewhere and before.replace("-", "") == context.name:
-        lacks = _lacks(role, index)
-        return f"write {right}" + (f", and {lacks}" if lacks else "")
-    return ""
+    elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
+    of_pod = before != base and not elsewhere and before.replace("-", "") == context.name
+    if not (as_in_stateful_set or without_role or of_pod):
+        return ""
+    return f"write {names.hostname(role.name, str(index))}.{own}" + (f", and {lacks}" if lacks else "")
 
 
 def _lacks(role: RoleContext, index: int) -> str:
     if not role.serves:
+        if text(mapping(role.template, "spec"), "subdomain"):
+            return ""  # Somebody makes the Service.
         return f"give the role `{role.name}` a `service`"
     return "" if index <= role.last_index else f"name one of the role `{role.name}`, whose last index is {role.last_index}"
 

@@ -73,5 +73,67 @@ def test_a_host_that_only_the_last_task_lacks() -> None:
     assert finding.message == "`worker-3.ptddp-worker` will not resolve: name one of the role `worker`, whose last index is 2"
 
 
+@pytest.mark.parametrize("value", ["ptddp-worker-0.ptddp-worker:80", "worker-0.ptddp:80", "worker-0.ptddp.default.svc"])
+def test_forms_of_other_kinds(value: str) -> None:
+    assert found(value) == ["FC514"]
+
+
+def test_a_namespace_called_as_the_framework() -> None:
+    container = {"name": "c", "image": "a", "env": [{"name": "ADDRESS", "value": "worker-0.default"}]}
+    written = framework(role("worker", 3, spec={"containers": [container]}), name="default")
+    assert list(address_rules(context_of(written), repr(written))) == []
+
+
+def in_command(written: str, **fields: Any) -> list[str]:
+    container = {"name": "c", "image": "a", "command": ["torchrun", written]}
+    fields = {"service": {}, **fields}
+    value = framework(role("worker", 3, spec={"containers": [container]}, **fields), name="ddp")
+    return [finding.rule.code for finding in address_rules(context_of(value), repr(value))]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "--rdzv-endpoint=ddp-worker-0:29400",
+        "--rdzv-endpoint=ddp-worker-0.ddp-worker:29400",
+        "--rdzv-endpoint=worker-0.ddp:29400",
+        "--rdzv-endpoint=worker-3.ddp-worker:29400",
+        "--master-addr=ddp-worker-0",
+        "export MASTER_ADDR=ddp-worker-0; python train.py",
+        "until nc -z worker-3.ddp-worker 22; do sleep 1; done",
+        "tcp://{{FC_FRAMEWORK_NAME}}-worker-0:29400",
+        "curl http://ddp-worker-0/x",
+    ],
+)
+def test_in_a_command(written: str) -> None:
+    assert in_command(written) == ["FC514"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "--rdzv-endpoint=worker-0.ddp-worker:29400",
+        "--run-name=ddp-worker-0",
+        "kubectl logs ddp-worker-0",
+        "tee worker-0.ddp",
+        "--out=/data/ddp-worker-0",
+        "echo ddp-worker-0: done",
+    ],
+)
+def test_no_host_in_a_command(written: str) -> None:
+    assert in_command(written) == []
+
+
+def test_a_command_of_a_role_without_a_service() -> None:
+    assert in_command("--rdzv-endpoint=worker-0.ddp-worker:29400", service=None) == ["FC514"]
+
+
+def test_a_service_that_somebody_else_makes() -> None:
+    container = {"name": "c", "image": "a", "args": ["worker-0.ddp-worker:80"]}
+    spec = {"containers": [container], "subdomain": "ddp-worker", "hostname": "worker-{{FC_TASK_INDEX}}"}
+    written = framework(role("worker", 3, spec=spec), name="ddp")
+    assert list(address_rules(context_of(written), repr(written))) == []
+
+
 def test_a_role_without_a_service() -> None:
     assert found("worker-0.ptddp-worker", service=None) == ["FC514"]
