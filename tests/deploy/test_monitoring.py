@@ -173,6 +173,14 @@ def test_runbooks_name_metrics_that_there_are(repository: Path) -> None:
         assert name in SERIES or name in METRICS, name
 
 
+def test_commands_of_runbooks_show_whole_logs(repository: Path) -> None:
+    """With a selector and nothing else kubectl shows the last ten lines of each Pod: what is looked for was rarely among them."""
+    text = (repository / "docs" / "runbooks.md").read_text("utf-8")
+    logs = [line for line in text.splitlines() if line.startswith("kubectl") and " logs -l " in line]
+    assert logs
+    assert [line for line in logs if "--tail=-1" not in line] == []
+
+
 def test_commands_of_runbooks_are_understood(repository: Path, own_cluster: Cluster) -> None:
     """Those that only read what the cluster has: nothing of fcontroller runs in this one."""
     own_cluster.kubectl("apply", "--server-side", "-k", str(repository / "deploy"))
