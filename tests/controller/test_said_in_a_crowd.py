@@ -67,3 +67,24 @@ def test_a_refused_configmap_is_said_soon(crowd: int) -> None:
             assert took <= 15
 
     run_in_memory(work())
+
+
+def test_a_server_is_not_said_to_be_silent_before_it_was_asked_for_a_configmap() -> None:
+    async def work() -> None:
+        async def late(method: str, path: str) -> None:
+            if (method, path) == ("POST", collection("configmaps", "default")):
+                await asyncio.sleep(4)
+
+        async with lab(Refusing(late)) as made:
+            for number in range(200):
+                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 1, run="forever")]})
+            said = set[str]()
+            for _ in range(40):
+                await asyncio.sleep(1)
+                listed = (await made.api.request("GET", collection("frameworks", "default"))).body["items"]
+                conditions = [each for framework in listed for each in (framework.get("status") or {}).get("conditions") or ()]
+                said |= {each["message"] for each in conditions if (each["type"], each["status"]) == ("IntentStored", "False")}
+            assert {framework["status"]["state"] for framework in listed} == {"AttemptRunning"}
+            assert said == set()
+
+    run_in_memory(work())

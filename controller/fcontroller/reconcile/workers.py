@@ -183,8 +183,9 @@ class Workers:
         """Return why actions of these kinds fail that are still decided, each reason once."""
         found = {str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()}
         slow = [job for job in self._slow(self._others) if isinstance(job.action, kinds)]
-        # The deletion of a Pod that was not sent yet waits for its turn.
-        return sorted(found | {SILENT for job in slow if job.sent or not isinstance(job.action, actions.DeletePod)})
+        # What of these was not sent yet waits for its turn. The others read something before.
+        at_once = (actions.DeletePod, actions.CreateConfigMap)
+        return sorted(found | {SILENT for job in slow if job.sent or not isinstance(job.action, at_once)})
 
     def _slow(self, jobs: Iterable[_Job]) -> list[_Job]:
         since = self._now() - SLOW
