@@ -14,12 +14,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from fcontroller.act.pages import PAGE, Pages
+from fcontroller.act.retry import backoff
 from fcontroller.api import Answer, Api, Json, Projection, Unreachable, WentBack
 from fcontroller.breath import Breath
 
@@ -135,8 +135,7 @@ class Reflector:
                 # A server that is closing ends watches as soon as they begin.
                 await asyncio.sleep(max(began + _FIRST_DELAY - asyncio.get_running_loop().time(), 0))
                 continue
-            delay = min(_FIRST_DELAY * 2 ** max(failures - 1, 0), _LONGEST_DELAY)
-            await asyncio.sleep(delay * random.uniform(0.5, 1.5))
+            await asyncio.sleep(backoff(failures, _FIRST_DELAY, _LONGEST_DELAY))
 
     async def _list(self) -> str:
         names: set[Name] = set()
