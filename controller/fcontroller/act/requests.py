@@ -12,6 +12,9 @@ from fcontroller.act.pages import Pages
 from fcontroller.api import Answer, Api, Json, Projection, Query, collection, path_of
 from fcontroller.decide.observed import FOREGROUND, controller_of
 
+_TRANSITORY = 3
+"""The number of failures in a row from which a problem of the server is reported."""
+
 
 class Refused(Exception):
     """The API server has refused a request, which is repeated later."""
@@ -23,9 +26,17 @@ class Refused(Exception):
         self.retry_after = answer.retry_after if answer.code == 429 else 0.0
 
 
-def is_lasting(error: Exception | None) -> bool:
+def is_lasting(error: Exception) -> bool:
     """Return whether repeating the request fails until somebody changes something: neither the server's trouble nor a race is the cause."""
     return isinstance(error, Refused) and 400 <= error.code < 500 and error.code not in (409, 429)
+
+
+def lasts(error: Exception, failures: int, slow: bool) -> bool:
+    """Return whether a failure has lasted for more than a moment, so that people are to know of it.
+
+    :param failures: in a row. :param slow: whether it took so long that once is enough.
+    """
+    return is_lasting(error) or slow or failures >= _TRANSITORY
 
 
 class StillThere(Refused):

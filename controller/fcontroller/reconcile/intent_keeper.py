@@ -20,7 +20,7 @@ from fcompile.model.packed import INTENT_BYTES
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.act.requests import Refused, is_lasting
+from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SILENT, SLOW, Pace, backoff
 from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
@@ -28,9 +28,6 @@ from fcontroller.decide.observed import FOREGROUND, ORPHAN, controller_of
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.services import Services
-
-_TRANSITORY = 4
-"""The number of failures in a row from which a problem of the server is reported."""
 
 
 class _Work(NamedTuple):
@@ -149,7 +146,7 @@ class IntentKeeper:
                 self._failures, self._failed = self._failures + 1, work.edit
                 if isinstance(error, Refused) and error.code in (404, 409):
                     self.stored = None
-                elif self.refused or is_lasting(error) or self._failures >= _TRANSITORY:
+                elif self.refused or requests.lasts(error, self._failures, slow=False):
                     self.refused = str(error)
 
     def _do(self, work: _Work, begin: Callable[[], Coroutine[Any, Any, IntentRead]], delay: Callable[[int], float]) -> None:

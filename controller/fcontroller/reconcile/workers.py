@@ -15,8 +15,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
-from fcontroller.act.requests import Refused, is_lasting
+from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide import actions
@@ -32,8 +33,6 @@ _IN_A_CROWD = 8
 """The same in a namespace that is crowded with requests: a thousand Frameworks with 32 actions each would take 200 MiB for waiting."""
 _MANY = 50
 """With more failures, conditions are set once a second at most: each failure leads to a reconciliation, which goes through all of them."""
-_TRANSITORY = 3
-"""The number of failures in a row from which a problem of the server is reported."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 """Seconds for which no Pod of a role is requested after a refusal that would meet all others too."""
 
@@ -73,7 +72,7 @@ class _Failure(NamedTuple):
 
     def lasts(self) -> bool:
         """Return whether the failure has lasted for more than a moment."""
-        return self.error is not None and (is_lasting(self.error) or self.slow or self.times >= _TRANSITORY)
+        return self.error is not None and requests.lasts(self.error, self.times, self.slow)
 
 
 class Window:
@@ -105,8 +104,7 @@ class Window:
         if now < self.paused_until:
             return  # Others of the same batch have failed before.
         self.failures += 1
-        refused = isinstance(error, Refused) and error.code < 500
-        self.why = str(error) if refused or slow or self.failures >= _TRANSITORY else ""
+        self.why = str(error) if requests.lasts(error, self.failures, slow) else ""
         self.paused_until = now + backoff(self.failures, _FIRST_PAUSE, _LONGEST_PAUSE)
 
 
