@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from fcompile.diagnostics.problem import Problem, Severity, Span
+from fcompile.diagnostics.problem import Problem, Span
 from fcompile.diagnostics.visible import joined
 
 ColorChoice = Literal["auto", "always", "never"]
@@ -91,55 +91,6 @@ class Filter(Writer):
 
     def finish(self, summary: Summary) -> None:
         self._writer.finish(summary)
-
-
-class Report:
-    """Passes everything on to a writer, and counts it."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._counts = dict.fromkeys(Severity, 0)
-        self._affected: set[str] = set()
-        self._files = self._frameworks = self._skipped = self._waived = 0
-
-    def problem(self, problem: Problem) -> None:
-        self._counts[problem.severity] += 1
-        self._affected.add(problem.file)
-        self._writer.problem(problem)
-
-    def hidden(self, problems: Sequence[Problem], hint: Problem) -> None:
-        """Count problems that are not written; one problem is written in place of them all."""
-        for problem in problems:
-            self._counts[problem.severity] += 1
-            self._affected.add(problem.file)
-        self._writer.problem(hint)
-
-    def waived(self, waived: Waived) -> None:
-        self._waived += 1
-        self._writer.waived(waived)
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        self._files += 1
-        self._frameworks += len(frameworks)
-        self._writer.file(name, frameworks)
-
-    def skipped(self) -> None:
-        """Count a file that holds no Framework."""
-        self._skipped += 1
-
-    def finish(self) -> Summary:
-        summary = Summary(
-            files=self._files,
-            frameworks=self._frameworks,
-            skipped=self._skipped,
-            errors=self._counts[Severity.ERROR],
-            warnings=self._counts[Severity.WARNING],
-            notes=self._counts[Severity.NOTE],
-            waived=self._waived,
-            affected=len(self._affected),
-        )
-        self._writer.finish(summary)
-        return summary
 
 
 def summary_line(summary: Summary) -> str:

@@ -9,7 +9,7 @@ from fcompile.check.document import Checked
 from fcompile.check.places import Lookup, Place, Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, cross_file_problems
 from fcompile.diagnostics.problem import NOWHERE, Problem, Severity, framework_label
-from fcompile.diagnostics.writer import Report, Summary, Writer, counted
+from fcompile.diagnostics.writer import Summary, Writer, counted
 from fcompile.load.rules import FILE_NOT_FOUND, FOLDER_WITHOUT_FILES, TOO_MANY_PROBLEMS
 from fcompile.waivers.collection import Waivers
 
@@ -34,13 +34,14 @@ def report(checked: Iterable[Checked], look_up: Lookup, listener: Writer, waiver
 class _Reporting:
     def __init__(self, look_up: Lookup, listener: Writer, waivers: Waivers) -> None:
         self._listener = listener
-        self._report = Report(listener)
         self._look_up = look_up
         self._waivers = waivers
         self._frameworks: list[FrameworkFact] = []
         self._services: list[ServiceFact] = []
         self._files: list[str] = []
-        self._shown: Counter[str] = Counter()
+        self._checked = self._skipped = self._waived = 0
+        self._severities: Counter[Severity] = Counter()
+        self._problems: Counter[str] = Counter()
         self._looked_up: Counter[str] = Counter()
 
     def checked(self, checked: Checked) -> None:
@@ -48,7 +49,7 @@ class _Reporting:
         if checked.skipped:
             self._listener.skipped(checked.file, checked.skipped)
         if not checked.frameworks and not checked.problems and not checked.services:
-            self._report.skipped()
+            self._skipped += 1
             return
         self._files.append(checked.file)
         self._frameworks += checked.frameworks
@@ -56,7 +57,8 @@ class _Reporting:
         if checked.waivers is not None:
             self._waivers.extend(checked.waivers)
         if not any(problem.rule in NO_FILES for problem in checked.problems):
-            self._report.file(checked.file, [framework_label(fact.namespace, fact.name) for fact in checked.frameworks])
+            self._checked += 1
+            self._listener.file(checked.file, [framework_label(fact.namespace, fact.name) for fact in checked.frameworks])
         self._write(checked.problems)
 
     def finish(self, whole: bool) -> Summary:
@@ -64,25 +66,38 @@ class _Reporting:
         self._write(list(cross_file_problems(self._frameworks, self._services, self._place)))
         # Only a run over the whole project can tell that an entry of the waivers file covers no file.
         self._show([*self._waivers.problems, *self._waivers.unused(None if whole else self._files)])
-        return self._report.finish()
+        summary = Summary(
+            files=self._checked,
+            frameworks=len(self._frameworks),
+            skipped=self._skipped,
+            errors=self._severities[Severity.ERROR],
+            warnings=self._severities[Severity.WARNING],
+            notes=self._severities[Severity.NOTE],
+            waived=self._waived,
+            affected=len(self._problems),
+        )
+        self._listener.finish(summary)
+        return summary
 
     def _write(self, problems: list[Problem]) -> None:
         kept, waived = self._waivers.apply(problems)
         self._show(kept)
+        self._waived += len(waived)
         for waiver in waived:
-            self._report.waived(waiver)
+            self._listener.waived(waiver)
 
     def _show(self, problems: list[Problem]) -> None:
         """Write at most MOST_SHOWN problems of a file. The others are counted, and one problem says how many there are."""
         hidden: dict[str, list[Problem]] = {}
         for problem in problems:
-            self._shown[problem.file] += 1
-            if self._shown[problem.file] <= MOST_SHOWN:
-                self._report.problem(problem)
+            self._severities[problem.severity] += 1
+            self._problems[problem.file] += 1
+            if self._problems[problem.file] <= MOST_SHOWN:
+                self._listener.problem(problem)
             else:
                 hidden.setdefault(problem.file, []).append(problem)
         for more in hidden.values():
-            self._report.hidden(more, _hint(more))
+            self._listener.problem(_hint(more))
 
     def _place(self, where: Where) -> Place:
         """Return the place of something, unless its file has too many problems to show another."""

@@ -11,20 +11,14 @@ from syrupy.assertion import SnapshotAssertion
 
 from fcompile.diagnostics import FORMATS, open_writer
 from fcompile.diagnostics.problem import Problem
-from fcompile.diagnostics.writer import Report, Style, Waived
+from fcompile.diagnostics.writer import Style, Waived
+from tests.diagnostics.told import tell
 
 
 def printed(name: str, problems: list[Problem], waived: list[Waived], style: Style | None = None) -> str:
     stream = io.StringIO()
-    report = Report(open_writer(name, stream, style))
-    for problem in problems:
-        report.problem(problem)
-    for one in waived:
-        report.waived(one)
-    report.file(problems[0].file, ["default/ddp", "default/fine"])
-    report.file("fine.yaml", ["default/also"])
-    report.skipped()
-    report.finish()
+    files = [(problems[0].file, ["default/ddp", "default/fine"]), ("fine.yaml", ["default/also"])]
+    tell(open_writer(name, stream, style), problems, waived, files, skipped=1)
     return stream.getvalue()
 
 

@@ -14,8 +14,9 @@ from lxml import etree
 
 from fcompile.diagnostics import FORMATS, open_writer
 from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Severity, Span
-from fcompile.diagnostics.writer import Report, Style, Waived
+from fcompile.diagnostics.writer import Style, Waived
 from tests.diagnostics import schemas
+from tests.diagnostics.told import tell
 
 # Surrogates too: file names hold them where the bytes are no UTF-8.
 anything = st.one_of(
@@ -89,14 +90,7 @@ def printed(name: str, report: AnyReport, style: Style | None = None) -> str:
 
 def write(name: str, report: AnyReport, stream: TextIO, style: Style | None = None) -> None:
     problems, waived, checked = report
-    counted = Report(open_writer(name, stream, style))
-    for problem in problems:
-        counted.problem(problem)
-    for one in waived:
-        counted.waived(one)
-    for file, frameworks in checked:
-        counted.file(file, frameworks)
-    counted.finish()
+    tell(open_writer(name, stream, style), problems, waived, checked)
 
 
 @given(reports())

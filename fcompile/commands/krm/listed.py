@@ -12,16 +12,18 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from fcompile.check.document import empty
+from fcompile.check.places import look_up_in
 from fcompile.commands.report import open_report
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import visible
-from fcompile.diagnostics.writer import Report
 from fcompile.emit import yaml
 from fcompile.errors import InputError, UsageError
 from fcompile.load import Document, read
 from fcompile.load.files import STDIN
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model.values import text
+from fcompile.pipeline.reporting import report
 
 KIND = "ResourceList"
 _GROUP = "config.kubernetes.io"
@@ -115,10 +117,7 @@ def read_list() -> ResourceList:
 def _refuse_unreadable(found: list[Document | Problem]) -> None:
     errors = [item for item in found if isinstance(item, Problem) and item.rule.severity is Severity.ERROR]
     if errors:
-        report = Report(open_report("text", sys.stderr))
-        for error in errors:
-            report.problem(error)
-        report.finish()
+        report([empty(STDIN)._replace(problems=errors)], look_up_in(lambda _: found), open_report("text", sys.stderr))
         raise InputError(f"{STDIN} cannot be read: nothing is compiled")
 
 
