@@ -177,14 +177,14 @@ def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
 
 def _formatted(explained: Explained, path: Path, value: Any, file: str, format: str, color: ColorChoice) -> Iterator[str]:
     leaves = [leaf for leaf in explained.leaves if leaf.path[: len(path)] == path]
-    fates = () if path else explained.fates
+    lifetime = () if path else explained.lifetime
     if format == "json":
         from fcompile.explain.json import write as write_json
 
-        return write_json(explained.pod["metadata"], leaves, fates, file)
+        return write_json(explained.pod["metadata"], leaves, lifetime, file)
     from fcompile.explain.text import write as write_text
-    from fcompile.explain.text import write_fates
+    from fcompile.explain.text import write_lifetime
 
     style = text_style(color, sys.stdout)
     text = write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, style, fold=not path)
-    return chain(text, write_fates(fates, file, style))
+    return chain(text, write_lifetime(lifetime, file, style))

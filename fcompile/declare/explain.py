@@ -31,7 +31,7 @@ class Value(Report):
     """The column that it begins in, from 1."""
 
 
-class Fate(Report):
+class LifetimeField(Report):
     """What a field of the whole Framework does to the Pod, without being in it."""
 
     source: Literal["spec.activeDeadlineSeconds", "spec.cleanPodPolicy", "spec.ttlSecondsAfterFinished"]
@@ -61,5 +61,5 @@ class Explanation(Report):
     """The Pod's namespace."""
     values: list[Value]
     """Its values, in the order of the Pod: all of them, or those of the part that was asked for."""
-    lifetime: list[Fate] = ABSENT
+    lifetime: list[LifetimeField] = ABSENT
     """What fields of the Framework say of the end of the Pod; only of a whole Pod, and only where there are such fields."""

@@ -8,30 +8,30 @@ from typing import Any
 
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import without_commands
-from fcompile.explain.origins import Fate, Leaf
+from fcompile.explain.origins import Leaf, LifetimeField
 
 VERSION = 1
 
 
-def write(metadata: dict[str, Any], leaves: Iterable[Leaf], fates: Iterable[Fate], file: str) -> Iterator[str]:
+def write(metadata: dict[str, Any], leaves: Iterable[Leaf], lifetime: Iterable[LifetimeField], file: str) -> Iterator[str]:
     """Yield the whole document."""
-    lifetime = [
+    ends = [
         {
-            "source": field_path(("spec", fate.field)),
-            "value": fate.value,
-            "meaning": fate.meaning,
+            "source": field_path(("spec", one.field)),
+            "value": one.value,
+            "meaning": one.meaning,
             "file": file,
-            "line": fate.span.line,
-            "column": fate.span.column,
+            "line": one.span.line,
+            "column": one.span.column,
         }
-        for fate in fates
+        for one in lifetime
     ]
     document = {
         "version": VERSION,
         "pod": metadata["name"],
         "namespace": metadata["namespace"],
         "values": [_leaf(leaf, file) for leaf in leaves],
-        **({"lifetime": lifetime} if lifetime else {}),
+        **({"lifetime": ends} if ends else {}),
     }
     yield without_commands(json.dumps(document, indent=2)) + "\n"
 

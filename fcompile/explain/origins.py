@@ -56,7 +56,7 @@ class Task(NamedTuple):
     """What sets the namespace of a Framework that names none, for messages."""
 
 
-class Fate(NamedTuple):
+class LifetimeField(NamedTuple):
     """What a field of the whole Framework does to the Pod, without being in it."""
 
     field: str
@@ -71,7 +71,7 @@ class Explained(NamedTuple):
 
     pod: dict[str, Any]
     leaves: tuple[Leaf, ...]
-    fates: tuple[Fate, ...]
+    lifetime: tuple[LifetimeField, ...]
 
 
 def explain(task: Task) -> Explained:
@@ -79,9 +79,9 @@ def explain(task: Task) -> Explained:
     made = ordered(pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number))
     finder = _Finder(task)
     found = tuple(Leaf(path, value, finder.origin(path, value)) for path, value in leaves(made))
-    lifetime = task.compiled.intent.lifetime
-    fates = (Fate(field, value, _meaning(field, value), task.locate(("spec", field))) for field, value in lifetime.items() if value != "")
-    return Explained(made, found, tuple(fates))
+    given = [(field, value) for field, value in task.compiled.intent.lifetime.items() if value != ""]
+    lifetime = (LifetimeField(field, value, _meaning(field, value), task.locate(("spec", field))) for field, value in given)
+    return Explained(made, found, tuple(lifetime))
 
 
 def _meaning(field: str, value: Any) -> str:
@@ -150,14 +150,13 @@ class _Finder:
             return self._at(SOURCE, "null in a mapping is an empty value", (*self._root, *written))
         if raw is None or raw is _MISSING or (raw == "" != value) or (not raw and _is_set_by_us(path)):
             return self._added(path, written)
-        override = next((text for text, field in self._overridden if field == written[: len(field)]), None)
-        if override is not None:
-            return Origin(OVERRIDE, override, (*self._root, *written))
         field = (*self._root, *written)
-        if isinstance(raw, str) and self._replaced(raw) != raw:
-            return self._at(PLACEHOLDER, raw, field)
-        if any(isinstance(step, str) and self._replaced(step) != step for step in written):
-            return self._at(PLACEHOLDER, next(step for step in written if isinstance(step, str) and self._replaced(step) != step), field)
+        override = next((text for text, path in self._overridden if path == written[: len(path)]), None)
+        if override is not None:
+            return Origin(OVERRIDE, override, field)
+        template = next((text for text in (raw, *written) if isinstance(text, str) and self._replaced(text) != text), None)
+        if template is not None:
+            return self._at(PLACEHOLDER, template, field)
         same = raw == value and isinstance(raw, bool) == isinstance(value, bool)
         return self._at(SOURCE, "" if same or isinstance(raw, dict | list) else f"written as {raw}", field)
 

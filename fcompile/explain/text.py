@@ -9,7 +9,7 @@ from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import at_line_start, visible, width
 from fcompile.diagnostics.writer import Style
 from fcompile.emit.yaml import dump
-from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, Fate, Origin
+from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, LifetimeField, Origin
 
 _WIDEST = 60
 """The column of the origins, unless all lines are shorter."""
@@ -73,10 +73,10 @@ def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, style:
             yield f"{text}{gap}{style.paint(f'# {said(origin, file)}', _COLORS.get(origin.kind, '2'))}\n"
 
 
-def write_fates(fates: Iterable[Fate], file: str, style: Style) -> Iterator[str]:
+def write_lifetime(lifetime: Iterable[LifetimeField], file: str, style: Style) -> Iterator[str]:
     """Yield what becomes of the Pod by fields of the whole Framework, one line each."""
-    for fate in fates:
-        text = f"# {fate.field} {fate.value}: {fate.meaning} ({visible(file)}:{fate.span.line}:{fate.span.column})"
+    for one in lifetime:
+        text = f"# {one.field} {one.value}: {one.meaning} ({visible(file)}:{one.span.line}:{one.span.column})"
         yield style.paint(text, _COLORS[CONTROLLER]) + "\n"
 
 
