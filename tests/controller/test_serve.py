@@ -72,6 +72,31 @@ def test_answers(request_: bytes, status: bytes) -> None:
     run(work())
 
 
+def test_metrics_are_made_once_a_second_however_many_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody needs a right to connect, and the loop has other work."""
+    monkeypatch.setattr(serve, "_FRESH", 1000)
+    made: list[Metrics] = []
+
+    def text(metrics: Metrics) -> bytes:
+        made.append(metrics)
+        return b"some\n"
+
+    monkeypatch.setattr(Metrics, "text", text)
+
+    async def work() -> None:
+        async with listening() as port:
+            answers = await asyncio.gather(*(asked(port, b"GET /metrics HTTP/1.1\r\n\r\n") for _ in range(30)))
+            assert {answer.partition(b"\r\n\r\n")[2] for answer in answers} == {b"some\n"}
+            assert len(made) == 1
+            monkeypatch.setattr(serve, "_FRESH", 0)
+        async with listening() as port:
+            for _ in range(3):
+                await asked(port, b"GET /metrics HTTP/1.1\r\n\r\n")
+            assert len(made) == 4
+
+    run(work())
+
+
 def test_half_open_connections_take_nothing_from_anybody() -> None:
     async def work() -> None:
         async with listening() as port:
