@@ -567,6 +567,10 @@ ENDLESS = {
     "headers": endless(b"HTTP/1.1 200 OK\r\n", b"X-More: and more\r\n"),
     "a header": endless(b"HTTP/1.1 200 OK\r\nX-Long: ", b"a" * 1000),
     "body": endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"186A0\r\n" + b"a" * 100_000 + b"\r\n"),
+    "announcements": endless(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "trailers": endless(CHUNKS[:-2], b"X-More: and more\r\n"),
+    "a trailer": endless(CHUNKS[:-2] + b"X-Long: ", b"a" * 1000),
+    "what is said of a chunk": endless(CHUNKS[:-5] + b"1;a=", b"a" * 1000),
     "announced body": endless(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n", b"a" * 100_000),
 }
 
@@ -609,6 +613,24 @@ def test_what_is_not_wanted_when_there_is_a_connection_is_not_sent() -> None:
                 await origin.request("POST", "/a", {}, b"{}", 60, lambda: False)
             assert server.asked == []
             assert (await get(origin)).body == BODY
+
+    run(asyncio.SelectorEventLoop, test())
+
+
+@pytest.mark.parametrize("odd", [b"Retry-After: nan", b"Retry-After: 1e999", b"Date: Thu, 26 Nov 2026 99999999999:00:00 GMT"])
+def test_odd_numbers_in_headers_are_in_nobodys_way(odd: bytes) -> None:
+    async def test() -> None:
+        body = b'{"code": 429}'
+        head = b"HTTP/1.1 429 Too Many Requests\r\n" + odd + b"\r\nContent-Length: " + str(len(body)).encode()
+        server = Server(head + b"\r\n\r\n" + body)
+        async with server.origin():
+            client = from_kubeconfig(None, address=server.url)
+            try:
+                answer = await client.request("POST", "/a", {})
+                assert answer.code == 429
+                assert 0.1 <= answer.retry_after <= 60
+            finally:
+                await client.close()
 
     run(asyncio.SelectorEventLoop, test())
 

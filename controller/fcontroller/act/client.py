@@ -117,7 +117,7 @@ class Client(Api):
     def _note_time(self, date: str | None) -> None:
         now = time.monotonic()
         if date and (self._told is None or now > self._told[1] + _TIME_HOLDS):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(OverflowError, ValueError):
                 self._told = parsedate_to_datetime(date).timestamp(), now
 
     def _who(self) -> dict[str, str]:

@@ -203,7 +203,7 @@ class _Connection(asyncio.BufferedProtocol):
         self._held = 0
         """Bytes in it."""
         self._head_bytes = 0
-        """Bytes received before the headers were complete."""
+        """Bytes received without a part of a body: headers, trailers, what is said of chunks."""
         self._lost: Unreachable | None = None
         self._waiting: asyncio.Future[None] | None = None
 
@@ -302,10 +302,10 @@ class _Connection(asyncio.BufferedProtocol):
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             # The parser chains what our callbacks raised as the context of its own exception.
             self.abort(error.__context__ if isinstance(error.__context__, Unreachable) else f"no HTTP: {error}")
-        if not self._begun and not self._complete:
+        if not self._complete:
             self._head_bytes += nbytes
             if self._head_bytes > _HEAD_BYTES:
-                self.abort("headers without an end")
+                self.abort("headers or trailers without an end")
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -330,6 +330,7 @@ class _Connection(asyncio.BufferedProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._held += len(body)
+        self._head_bytes = 0
         if self._held > ANSWER_BYTES:
             self._body.clear()
             raise TooLong(f"an answer of more than {ANSWER_BYTES >> 20} MiB")
