@@ -19,6 +19,7 @@ from tests.cluster import Cluster
 from tests.controller.lab import SETTINGS, in_memory, lab, now, real, run, run_in_memory, stored_document
 from tests.controller.play import Stage
 from tests.controller.test_played import differences
+from tests.decide.world import role_spec
 
 RECORD: Json = json.loads((Path(__file__).parent / "data" / "left_by_upstream.json").read_text("utf-8"))
 GOES_ON = {"pendingdeletion", "pendingframework"}
@@ -131,6 +132,34 @@ async def _all(api: Api, namespace: str) -> None:
         watching.cancel()
     lines = [line for some in ends for line in some]
     assert not lines, "\n".join(lines)
+
+
+def test_what_stands_in_labels_of_its_pods_holds_up_nothing() -> None:
+    """Whoever may write Pods may write anything there. Each Pod is compared with the task that its name says."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", {"taskRoles": [role_spec("a", 3)]})
+            await made.until("train", lambda status: status["state"] == "AttemptRunning" and status["taskCounts"]["running"] == 3)
+            await made.kill()
+            for name, labels in {"train-a-1": {names.TASK_INDEX: "x"}, "train-a-2": {}}.items():
+                change = {"op": "replace", "path": "/metadata/labels", "value": {names.FRAMEWORK_NAME: "train", **labels}}
+                assert (await made.api.request("PATCH", path_of("pods", "default", name), [change])).ok
+            framework = await made.framework("train")
+            framework["status"].pop("intent")
+            assert (await made.api.request("PUT", f"{path_of('frameworks', 'default', 'train')}/status", framework)).ok
+            config_map = path_of("configmaps", "default", names.config_map_name("train"))
+            stored = (await made.api.request("GET", config_map)).body
+            assert (await made.api.request("PUT", config_map, {key: stored[key] for key in ("apiVersion", "kind", "metadata")})).ok
+            await made.restart()
+            status = await made.until("train", lambda status: any(one["type"] == "Adopted" for one in status["conditions"]))
+            (adopted,) = [one["message"] for one in status["conditions"] if one["type"] == "Adopted"]
+            assert "`train-a-1` in `metadata.labels" in adopted
+            assert "`train-a-2` in `metadata.labels" in adopted
+            await made.edit("train", "executionType", "Stop")
+            await made.completed("train")
+
+    run_in_memory(work())
 
 
 def test_in_memory() -> None:
