@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fcompile.model.packed import STATUS_BYTES
+from fcompile.model.packed import STATUS_BYTES, STATUS_VALUES
 from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
 from fcontroller.decide.status_json import (
     COMPRESSED_FROM,
@@ -96,6 +96,34 @@ def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
     stored["attemptStatus"] |= {"taskRoleStatuses": None, "taskRoleStatusesCompressed": base64.b64encode(packed).decode() or "="}
     with pytest.raises(ValueError, match=r"cut short|unpacks|header|padding|padded"):
         from_json(stored)
+
+
+def packed(text: str) -> Any:
+    stored = to_json(Status("f-attempt", 1.5))
+    stored["attemptStatus"] |= {
+        "taskRoleStatuses": None,
+        "taskRoleStatusesCompressed": base64.b64encode(gzip.compress(text.encode(), 1)).decode(),
+    }
+    return stored
+
+
+@pytest.mark.parametrize("many", ["[],", "{},", "1,", '"",', '",[",'])
+def test_values_that_would_fill_the_memory_are_refused(many: str) -> None:
+    """Forty kilobytes of these, compressed, became 650 MiB."""
+    with pytest.raises(ValueError, match="more than 1,500,000 values"):
+        from_json(packed(f"[{many * (STATUS_VALUES + 1)}1]"))
+
+
+@pytest.mark.parametrize("said", [",[{" * STATUS_VALUES, '\\",' * STATUS_VALUES])
+def test_what_messages_say_is_no_value(said: str) -> None:
+    role = {**ROLES[0], "taskStatuses": [{**TASK, "instanceUID": said}]}
+    status = from_json(packed(json.dumps([role])))
+    assert status.roles[0].tasks[0].instance_uid == said
+
+
+def test_a_text_without_an_end_is_gone_through_once() -> None:
+    with pytest.raises(ValueError, match="Unterminated string"):
+        from_json(packed('["' + '\\",' * STATUS_VALUES * 2))
 
 
 def test_what_older_controllers_did_not_write_is_not_there() -> None:

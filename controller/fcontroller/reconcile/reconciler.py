@@ -151,7 +151,7 @@ class Reconciler:
                     await asyncio.sleep(_LAG)
                 if not self._cache.has_seen(self.key, version):
                     await self._cache.refresh(self.key)
-                status = (await unhurried(status_from(found["status"])))[0] if found and _has_status(found) else None
+                status = await self._read(found["status"]) if found and _has_status(found) else None
                 if status is not None and status.state == DELETION_PENDING and status.retry_refused:
                     status.end.unmoved = kept_keys(status) - await self._moved()
                 return mailbox.put(Loaded(found, status))
@@ -160,6 +160,12 @@ class Reconciler:
                 error.args = (f"reading it, before anything else can be done: {error}",)
                 self.dependencies.report.refused(framework, None, error, failures)
                 await asyncio.sleep(backoff(failures))
+
+    async def _read(self, stored: Json) -> Status:
+        if not stored["attemptStatus"].get("taskRoleStatusesCompressed"):
+            return (await unhurried(status_from(stored)))[0]
+        async with turns().alone(self.key[0]):  # Some kilobytes may unpack to a hundred megabytes of values.
+            return (await unhurried(status_from(stored)))[0]
 
     async def _moved(self) -> set[Key]:
         """Return the tasks whose Pods are the Framework's own: the controller before has moved them. Raises Refused and Unreachable."""
