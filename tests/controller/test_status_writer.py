@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import tracemalloc
 import uuid
+from copy import deepcopy
 
 import pytest
 
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import to_text
-from fcontroller.mailbox import Mailbox
+from fcontroller.mailbox import FrameworkSeen, Mailbox
 from fcontroller.reconcile import status_writer
 from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
@@ -105,3 +106,28 @@ def test_a_status_that_waits_for_its_turn_takes_little_memory() -> None:
         assert held < size / 4
 
     asyncio.run(work())
+
+
+def test_one_copy_of_the_spec_is_in_memory() -> None:
+    """A megabyte of JSON takes sixteen in memory, and each event of a watch is read anew."""
+
+    async def work() -> None:
+        api = in_memory()
+        async with lab(api) as made:
+            await made.make("train", {"taskRoles": [role_spec("a", 1)]})
+            await made.until("train", lambda status: status["state"] == "AttemptRunning")
+            reconciler = made.controller.reconcilers["default", "train"]
+            known = reconciler.framework["spec"]
+            again = deepcopy(await made.framework("train"))
+            again["metadata"]["resourceVersion"] = "1000000"
+            reconciler.mailbox.put(FrameworkSeen(again))
+            await asyncio.sleep(1)
+            assert reconciler.framework["metadata"]["resourceVersion"] == "1000000"
+            assert reconciler.framework["spec"] is known
+            edited = deepcopy(again)
+            edited["metadata"] |= {"resourceVersion": "1000001", "generation": again["metadata"]["generation"] + 1}
+            reconciler.mailbox.put(FrameworkSeen(edited))
+            await asyncio.sleep(1)
+            assert reconciler.framework["spec"] is edited["spec"]
+
+    run_in_memory(work())
