@@ -48,11 +48,12 @@ def _hidden() -> re.Pattern[str]:
     noncharacters = "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))
     # Spelt out rather than asked of `unicodedata`, whose answers differ between versions of Python: controls (C0, DEL, C1),
     # soft hyphen, spaces that look like the ordinary one and are another, bidirectional and other format characters, line and
-    # paragraph separators, surrogates, noncharacters, tags.
+    # paragraph separators, surrogates, noncharacters, tags; and letters, marks and signs of which nothing is seen: fillers of
+    # Hangul, selectors of variants (a whole text can be written in them), an empty pattern of Braille.
     return re.compile(
-        "[\x00-\x1f\x7f-\xa0\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f"
-        "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
-        f"\U0001d173-\U0001d17a\U000e0000-\U000e0fff{noncharacters}]"
+        "[\x00-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680"
+        "\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+        f"\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff{noncharacters}]"
     )
 
 

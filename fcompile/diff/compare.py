@@ -66,32 +66,41 @@ def _lists(before: list[Any], after: list[Any], field: Field, path: str) -> Iter
     item = field._replace(kind=field.items, items="") if field.kind == "list" else ANY
     old, new = _keyed(before, keys), _keyed(after, keys)
     if old is not None and new is not None:
-        yield from _by_key(old, new, item, path, name in _ORDERED)
+        # What order means in objects of others, nobody here knows.
+        yield from _by_key(old, new, item, path, name in _ORDERED or field.kind == "any")
     elif name not in _UNORDERED or sorted(map(_text, before)) != sorted(map(_text, after)):
         yield from _by_place(before, after, item, path, matters=name not in _UNORDERED)
 
 
-def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return the items of a list by their map keys, or None where an item has none."""
-    keyed: dict[str, Any] = {}
+def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[tuple[str, int], Any] | None:
+    """Return the items of a list by their map keys and how often these came before, or None where an item has none.
+
+    A name that comes a second time, as of env, is an item of its own. Its number is not part of the name: `A #2` is a name, too.
+    """
+    keyed: dict[tuple[str, int], Any] = {}
     seen: Counter[str] = Counter()
     for item in items:
         if not keys or not isinstance(item, dict) or keys[0] not in item:
             return None
         label = "/".join(str(item[key]) for key in keys if key in item)
         seen[label] += 1
-        # A name that comes a second time, as of env, is an item of its own.
-        keyed[label if seen[label] == 1 else f"{label} #{seen[label]}"] = item
+        keyed[label, seen[label]] = item
     return keyed
 
 
-def _by_key(old: dict[str, Any], new: dict[str, Any], item: Field, path: str, ordered: bool) -> Iterator[Difference]:
+def _by_key(
+    old: dict[tuple[str, int], Any], new: dict[tuple[str, int], Any], item: Field, path: str, ordered: bool
+) -> Iterator[Difference]:
     for key in old | new:
-        yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), item, f"{path}[{key}]")
+        yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), item, f"{path}[{_shown(*key)}]")
     stay = [key for key in old if key in new], [key for key in new if key in old]
     if ordered and stay[0] != stay[1]:
         moved = [index for index, (one, other) in enumerate(zip(*stay, strict=True)) if one != other]
-        yield Difference(f"{path} (order)", *(", ".join(keys[moved[0] : moved[-1] + 1]) for keys in stay))
+        yield Difference(f"{path} (order)", *(", ".join(_shown(*key) for key in keys[moved[0] : moved[-1] + 1]) for keys in stay))
+
+
+def _shown(label: str, number: int) -> str:
+    return label if number == 1 else f"{label} #{number}"
 
 
 def _by_place(before: list[Any], after: list[Any], item: Field, path: str, matters: bool) -> Iterator[Difference]:

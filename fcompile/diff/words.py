@@ -9,7 +9,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.visible import first_of, visible
@@ -50,7 +50,11 @@ DONE = {
 }
 Quote = Callable[[str], str]
 """How a format writes a text of unknown origin."""
+_MADE_NAMES = {("service", "service"), ("pod", "spec.subdomain")}
+"""What begins with the Framework's own name in each that has a Service."""
 _LONGEST = 2000
+_BEFORE = 100
+"""Characters that are shown before the first that differs, in texts that are too long to be shown."""
 _LISTED = 20
 _TRIFLE = 60
 """Characters of a mapping or list that is shown on one line."""
@@ -109,13 +113,29 @@ def folded(result: Result) -> list[Folded]:
 
 
 def _alike(framework: FrameworkDiff) -> object:
-    """Return a key that is equal for Frameworks with the same changes apart from their own names. New and removed ones are never equal."""
+    """Return a key that is equal for Frameworks with the same changes apart from their own names. New and removed ones are never equal.
+
+    Only names that the controller makes are taken for the same. In a text of the author's, such as an image, the own name can stand too.
+    """
     if framework.kind != "changed":
         return framework.namespace, framework.name
+    prefix = f"{framework.name}-"
+
+    def own(change: Change, side: Any) -> str:
+        made = (change.part, change.field) in _MADE_NAMES and isinstance(side, str)
+        return str(side).removeprefix(prefix) if made else repr(side)
+
     changes = [
-        (change.role, change.part, change.field, repr(change.before), repr(change.after), *change[5:]) for change in framework.changes
+        (
+            *change[:3],
+            own(change, change.before),
+            own(change, change.after),
+            *(change.effect, change.reason, change.ends_pods, change.note),
+            [(pods.names.removeprefix(prefix), pods.number, pods.what) for pods in change.pods],
+        )
+        for change in framework.changes
     ]
-    return repr((framework.roles, sorted(framework.resources.items()), changes)).replace(f"{framework.name}-", "{}-")
+    return repr((framework.roles, sorted(framework.resources.items()), changes))
 
 
 def name(framework: FrameworkDiff | Live) -> str:
@@ -199,10 +219,24 @@ def _text_of(value: Any) -> str:
         return json.dumps(value, indent=2)
 
 
-def value(value: Any) -> str:
+def _on_one_line(value: Any) -> str:
     """Return a value on one line. A text has quotes only where it could be taken for something else."""
-    text = value if isinstance(value, str) and not _needs_quotes(value) else json.dumps(value, ensure_ascii=False)
-    return visible(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+    return value if isinstance(value, str) and not _needs_quotes(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _cut(before: str, after: str) -> tuple[str, str]:
+    """Return two texts with `…` for what is too much to be shown: never for all that differs, and where more of that follows it is said."""
+    if max(len(before), len(after)) <= _LONGEST:
+        return before, after
+    alike = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
+    start = max(0, alike - _BEFORE)
+    end = start + _LONGEST
+    rests = before[end:], after[end:]
+    more = "…" if rests[0].endswith(rests[1]) or rests[1].endswith(rests[0]) else "… and more that differs"
+    old, new = (
+        ("…" if start else "") + text[start:end] + (more if rest else "") for text, rest in zip((before, after), rests, strict=True)
+    )
+    return old, new
 
 
 def _needs_quotes(text: str) -> bool:
@@ -218,21 +252,37 @@ def _needs_quotes(text: str) -> bool:
 def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
     """Yield the lines that differ between two texts after `-`, `+` or a space (lines near them), and `…` for the lines between."""
     old, new = _split(_text_of(before), _text_of(after))
-    shown, size = 0, 0
+    shown, size, more = 0, 0, False
     ranges = blocks(old, new)
     for number, (first, end, new_first, new_end) in enumerate(ranges):
         near = max(shown, first - _NEAR)
         if near > shown and number:
             yield "…", ""
         until = min(end + _NEAR, ranges[number + 1][0] if number + 1 < len(ranges) else len(old))
-        some = [(" ", old[near:first]), ("-", old[first:end]), ("+", new[new_first:new_end]), (" ", old[end:until])]
+        # Lines that are removed leave room for those that are added: these are what will run.
+        removed, added = old[first:end], new[new_first:new_end]
+        left = _MOST_LINES - size
+        removed, more = (removed, more) if len(removed) + len(added) <= left else (removed[: max(left - len(added), left // 2)], True)
+        some = [
+            (" ", (_cut(line, "")[0] for line in old[near:first])),
+            *zip("-+", _cut_lines(removed, added[: _MOST_LINES + 1]), strict=True),
+            (" ", (_cut(line, "")[0] for line in old[end:until])),
+        ]
         for sign, line in ((sign, line) for sign, part in some for line in part):
             if size == _MOST_LINES:
                 yield "…", "more lines differ"
                 return
             size += 1
-            yield sign, visible(line if len(line) <= _LONGEST else line[:_LONGEST] + "…")
+            yield sign, visible(line)
         shown = until
+    if more:
+        yield "…", "more lines differ"
+
+
+def _cut_lines(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
+    """Return lines that differ, the long ones cut; each is held against the one that stands in the same place on the other side."""
+    both = [_cut(*pair) for pair in zip_longest(before, after, fillvalue="")]
+    return [old for old, _ in both[: len(before)]], [new for _, new in both[: len(after)]]
 
 
 def _split(*texts: str) -> list[list[str]]:
@@ -337,11 +387,14 @@ def arrow(change: Change | Difference) -> tuple[str, str]:
     """Return the two sides of a change on one line each; `not set` for an absent one."""
     if isinstance(change, Change) and (change.part, change.field) == ("role", "role"):
         return _tasks(change.before), _tasks(change.after)
-    return _side(change.before), _side(change.after)
+    if change.before is ABSENT or change.after is ABSENT:
+        return _side(change.before), _side(change.after)
+    before, after = _cut(_on_one_line(change.before), _on_one_line(change.after))
+    return visible(before), visible(after)
 
 
 def _side(side: Any) -> str:
-    return "not set" if side is ABSENT else value(side)
+    return "not set" if side is ABSENT else visible(_cut(_on_one_line(side), "")[0])
 
 
 def _tasks(number: Any) -> str:

@@ -13,6 +13,7 @@ from fcompile.diagnostics.problem import Problem, Rule, Severity, Span
 from fcompile.diagnostics.text import render, use_color
 from fcompile.diagnostics.visible import clean, visible, width
 from fcompile.diagnostics.writer import Style, Summary, summary_line
+from fcompile.emit import yaml
 
 RULE = Rule("FC999", "sample", Severity.ERROR, "Sample.", "Help.")
 
@@ -43,6 +44,20 @@ def at(line: str, start: int, end: int, end_line: int = 1) -> Problem:
 def test_the_span_is_underlined(line: str, word: str, shown: str, underline: str) -> None:
     start = line.index(word)
     assert excerpt(at(line, start, start + len(word)), 80) == (shown, underline)
+
+
+IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u200b\u200c\u200d\u200e\u200f\u202e\u2060\u2064\u206f\u2800\u3164"
+    "\ufe00\ufe0f\ufeff\uffa0\ufff0\ufff8\U0001bca0\U0001d159\U0001d173\U000e0001\U000e0020\U000e0100\U000e01ef"
+)
+"""Of each range of Unicode's Default_Ignorable_Code_Point something, and signs that are drawn as nothing."""
+
+
+@pytest.mark.parametrize("character", IGNORABLE, ids=ascii)
+def test_what_nobody_can_see_is_an_escape(character: str) -> None:
+    assert visible(f"a{character}b").isascii()
+    if character not in "\u200c\u200d":  # which Persian and emoji are written with
+        assert yaml.document(f"a{character}b").isascii()
 
 
 def test_a_span_of_nothing_has_one_caret() -> None:

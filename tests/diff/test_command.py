@@ -272,6 +272,24 @@ def test_the_same_change_of_many_is_shown_once(diff: Diff) -> None:
     assert len(json.loads(diff("--format", "json", "a.yaml", "b.yaml")[1])["frameworks"]) == 41
 
 
+def test_an_image_with_the_own_name_is_not_the_same(diff: Diff) -> None:
+    """Who chooses the name of a Framework and its image could have hidden the image behind that of another one."""
+    put("a.yaml", *(train(name=name) for name in ("torch", "miner")))
+    put("b.yaml", *(train(f"{name}-gpu:2", name) for name in ("torch", "miner")))
+    for format in ("text", "markdown", "html"):
+        _, out, _ = diff("--format", format, "a.yaml", "b.yaml")
+        assert ("torch-gpu:2" in out, "miner-gpu:2" in out, "the same in" in out.lower()) == (True, True, False)
+
+
+def test_a_service_for_each_is_shown_once(diff: Diff) -> None:
+    served = [train(name=name) for name in ("a", "b")]
+    put("a.yaml", *served)
+    for one in served:
+        one["spec"]["taskRoles"][0]["service"] = {"ports": [{"port": 80}]}
+    put("b.yaml", *served)
+    assert "the same in 1 more Framework: default/b" in diff("a.yaml", "b.yaml")[1]
+
+
 def test_huge_files_of_others_are_passed_over(diff: Diff) -> None:
     put("old/a.yaml", train())
     put("new/a.yaml", train("a:2"))

@@ -119,6 +119,22 @@ def test_a_variable_given_twice_is_two() -> None:
     assert pods(before, after) == [(f"{MAIN}.env[A #2].value", "2", "3")]
 
 
+def test_a_name_like_a_number_hides_nothing() -> None:
+    """`A #2` is a name of a variable, too, and took the place of the second `A`."""
+    literal = {"name": "A #2", "value": "x"}
+    before = container(env=[{"name": "A", "value": "1"}, literal])
+    after = container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}, literal])
+    assert pods(before, after) == [(f"{MAIN}.env[A #2]", ABSENT, {"name": "A", "value": "2"})]
+    assert pods(after, before) == [(f"{MAIN}.env[A #2]", {"name": "A", "value": "2"}, ABSENT)]
+
+
+def test_order_counts_in_objects_of_others() -> None:
+    """Nobody here knows what it means there: in steps of a pipeline it is all."""
+    steps = [{"name": "test"}, {"name": "deploy"}]
+    found = list(differences({"steps": steps}, {"steps": steps[::-1]}))
+    assert found == [("steps (order)", "test, deploy", "deploy, test")]
+
+
 def test_true_is_not_1() -> None:
     assert [one.field for one in differences({"a": 1}, {"a": True})] == ["a"]
 

@@ -7,8 +7,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcompile.diff.compare import ABSENT, blocks
-from fcompile.diff.words import lines
+from fcompile.diff.compare import ABSENT, Difference, blocks
+from fcompile.diff.words import arrow, lines
 
 
 def shown(before: str, after: str) -> list[str]:
@@ -46,6 +46,25 @@ def test_hard_ones_come_to_an_end() -> None:
         found = shown(old, new)
         assert len(found) == 401
         assert found[-1] == "…more lines differ"
+
+
+def test_what_differs_is_shown_of_lines_that_are_too_long() -> None:
+    before, after = "a" * 5_000 + "good" + "b" * 5_000, "a" * 5_000 + "evil" + "b" * 5_000
+    expected = [f"…{'a' * 100}{word}{'b' * 1_896}…" for word in ("good", "evil")]
+    assert list(arrow(Difference("x", before, after))) == expected
+    assert shown(f"x\n{before}", f"x\n{after}") == [" x", f"-{expected[0]}", f"+{expected[1]}"]
+    for sides in arrow(Difference("x", before + "1", after + "2")), shown(f"x\n{before}1", f"x\n{after}2")[1:]:
+        assert all(side.endswith("b… and more that differs") for side in sides)
+    assert arrow(Difference("x", ABSENT, before)) == ("not set", "a" * 2_000 + "…")
+
+
+def test_a_text_that_is_new_as_a_whole_is_shown() -> None:
+    """The lines that are gone took all the room."""
+    old, new = ("\n".join(f"{word} {number}" for number in range(1_000)) for word in ("old", "new"))
+    found = shown(old, new)
+    assert (found.count("-old 199"), found.count("+new 199"), found[-1], len(found)) == (1, 1, "…more lines differ", 401)
+    found = shown(old, "short\ntext")
+    assert (found[397:], len(found)) == (["-old 397", "+short", "+text", "…more lines differ"], 401)
 
 
 texts = st.lists(st.sampled_from("abc"), max_size=12)
