@@ -17,7 +17,8 @@ SHOWN_ESCAPED = lazy(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, NEL among them; not tab and line feed
     "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\U000e0000-\U000e0fff"  # invisible, or turns the text around
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"  # too
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"  # too
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"  # too
     "\u2028\u2029\ufeff"  # line ends to a YAML 1.1 reader; a byte order mark
     "\ud800-\udfff\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff"  # not characters, or not to every reader
     + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
