@@ -51,6 +51,10 @@ def _many(count: int, one: str = "", old: str = "", new: str = "") -> str:
     return "---\n".join(good(one or f"t{number}").replace(old, new) if old else good(one or f"t{number}") for number in range(count))
 
 
+def _listed(one: str, count: int) -> str:
+    return ",".join(f"{{{one.format(number)}}}" for number in range(count))
+
+
 ATTACKS: dict[str, tuple[str | bytes, str]] = {
     "separators with text": (FRAMEWORK + "--- a\n" * 1_000_000, "FC018"),
     "separators with a bracket": (FRAMEWORK + "--- [\n" * 300_000, "FC006"),
@@ -103,6 +107,36 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
             'volumes: [{name: v, configMap: {name: c, items: [{key: k, path: "' + "a/" * 500_000 + '"}]}}]\n          containers:',
         ),
         "",
+    ),
+    "mounts of volumes that there are not": (
+        FRAMEWORK.replace("containers:", f"volumes: [{_listed('name: volume-{}', 12_000)}]\n          containers:")
+        + f"            volumeMounts: [{_listed('name: volumes-{0}, mountPath: /{0}', 12_000)}]\n",
+        "FC230",
+    ),
+    "claims of many containers": (
+        FRAMEWORK.replace("containers:", f"resourceClaims: [{_listed('name: r{}', 9_000)}]\n          containers:")
+        + "".join(f"          - {{name: c{number}, image: b, resources: {{claims: [{{name: x}}]}}}}\n" for number in range(9_000)),
+        "FC259",
+    ),
+    "resources of many containers": (
+        FRAMEWORK.replace(
+            "containers:",
+            "volumes: [{name: v, downwardAPI: {items: ["
+            + _listed("path: p{0}, resourceFieldRef: {{resource: limits.cpu, containerName: x{0}}}", 9_000)
+            + "]}}]\n          containers:",
+        )
+        + "".join(f"          - {{name: c{number}, image: b}}\n" for number in range(12_000)),
+        "FC226",
+    ),
+    "profiles of many containers": (
+        FRAMEWORK.replace(
+            "pod:",
+            "pod:\n        metadata: {annotations: {"
+            + ", ".join(f"container.apparmor.security.beta.kubernetes.io/c{number}: unconfined" for number in range(12_000))
+            + "}}",
+        )
+        + "".join(f"          - {{name: c{number}, image: b}}\n" for number in range(12_000)),
+        "FC293",
     ),
     "wrong types": (_in_metadata("annotations: {" + ", ".join(f"a{number}: {{}}" for number in range(150_000)) + "}"), "FC111"),
     "a nested map": (_in_spec("  zz:\n" + "".join(f"    k{number}:\n      a:\n        b: 1\n" for number in range(80_000))), "FC101"),
@@ -402,7 +436,7 @@ def test_what_a_conversion_writes_to_a_folder_is_bounded_likewise(tmp_path: Path
     assert (tmp_path / "out" / "attack.yaml").read_bytes() == printed.out
 
 
-def _listed(items: list[Any]) -> str:
+def _resource_list(items: list[Any]) -> str:
     return json.dumps({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items})
 
 
@@ -412,7 +446,7 @@ def test_a_resource_list_on_one_line(tmp_path: Path) -> None:
 
     (framework,) = values(FRAMEWORK.encode())
     items = [{**framework, "metadata": {"name": f"t{number}"}} for number in range(900)]
-    for text in (_listed(items), "# YAML\n" + _listed(items)):
+    for text in (_resource_list(items), "# YAML\n" + _listed(items)):
         (tmp_path / "list").write_text(text)
         ran = bounded(tmp_path, "krm", stdin=str(tmp_path / "list"))
         assert ran.code == 0, ran.said

@@ -38,8 +38,12 @@ class Pod(NamedTuple):
     """Kubernetes 1.x minor."""
     containers: tuple[ContainerRef, ...]
     """Regular ones first, then the init containers."""
+    named: dict[str, ContainerRef]
+    """The containers by name; of two with the same name, the first."""
     volumes: dict[str, dict[str, Any]]
     """By name; of two with the same name, the first (that is no image)."""
+    claims: dict[str, None]
+    """The names in `spec.resourceClaims`, in their order."""
     security: dict[str, Any]
     """`spec.securityContext`."""
     restart_policy: str
@@ -55,14 +59,17 @@ def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
     """Return the template at `path`, read for the rules."""
     spec = mapping(template, "spec")
     spec_path = (*path, "spec")
+    containers = (*_placed(spec, spec_path, "containers", version), *_placed(spec, spec_path, "initContainers", version))
     return Pod(
         metadata=mapping(template, "metadata"),
         spec=spec,
         metadata_path=(*path, "metadata"),
         path=spec_path,
         version=version,
-        containers=(*_placed(spec, spec_path, "containers", version), *_placed(spec, spec_path, "initContainers", version)),
+        containers=containers,
+        named={container.name: container for container in reversed(containers)},
         volumes=_volumes(spec, spec_path),
+        claims=dict.fromkeys(name for claim, _ in entries(spec, spec_path, "resourceClaims") if (name := text(claim, "name"))),
         security=mapping(spec, "securityContext"),
         restart_policy=choice(spec, "restartPolicy", "Always"),
         grace_period=_grace_period(spec),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import islice
 from typing import Any
 
 from fcompile.diagnostics.problem import Path
@@ -29,11 +30,9 @@ def entries(owner: dict[str, Any], path: Path, key: str) -> list[tuple[dict[str,
 
 
 def some(names: Collection[str]) -> str:
-    """Return the names for a message; of many names only the first few."""
+    """Return the names for a message; of many names only a few, as they come: sorting them takes too long for a message each."""
     if len(names) > _SOME:
-        from heapq import nsmallest
-
-        return f"{', '.join(nsmallest(_SOME, names))} and {len(names) - _SOME:,} more"
+        return f"{', '.join(islice(names, _SOME))} and {len(names) - _SOME:,} more"
     return ", ".join(sorted(names)) or "none"
 
 

@@ -103,7 +103,7 @@ def resource_field_ref(reference: dict[str, Any], path: Path, pod: Pod, *, in_fi
         yield Finding(RESOURCE_FIELD_REF, (*path, "resource"), message)
     elif resource:
         yield from _divisor(resource, reference.get("divisor"), path)
-    if name and not any(container.name == name for container in pod.containers):
+    if name and name not in pod.named:
         message = f'`containerName` "{name}" is not a container of this Pod, and the kubelet will refuse it; name one of them'
         yield Finding(RESOURCE_FIELD_CONTAINER, (*path, "containerName"), message)
 

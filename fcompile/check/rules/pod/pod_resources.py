@@ -71,7 +71,8 @@ def _with_limits(resources: dict[str, Any], pod: Pod) -> dict[str, Any]:
     if not missing:
         return resources
     together, wanted = _together(pod, _limits), _amounts(resources, "requests")
-    everywhere = [name for name in missing if all(name in _limits(container) for container in pod.containers)]
+    common = set(missing).intersection(*map(_limits, pod.containers))
+    everywhere = [name for name in missing if name in common]
     within = {name: requests[name] for name in everywhere if together.get(name, 0) <= wanted.get(name, 0)}
     return {**resources, "limits": {**limits, **within}}
 

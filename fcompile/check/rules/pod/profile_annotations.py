@@ -97,7 +97,8 @@ def _app_armor(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
 
 
 def _named(pod: Pod, name: str) -> dict[str, Any] | None:
-    return next((container.fields for container in pod.containers if container.name == name), None)
+    found = pod.named.get(name)
+    return None if found is None else found.fields
 
 
 def _compare(value: str, profile: dict[str, Any], types: dict[str, str], field: str, path: Path) -> Iterator[Finding]:

@@ -146,7 +146,6 @@ def _against_limit(name: str, value: Any, limits: dict[str, Any], path: Path) ->
 
 
 def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    known = {text(claim, "name") or "" for claim, _ in entries(pod.spec, pod.path, "resourceClaims")} - {""}
     seen: dict[str, set[str]] = {}
     for claim, item_path in entries(resources, path, "claims"):
         name, request = text(claim, "name"), text(claim, "request") or ""
@@ -156,8 +155,8 @@ def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding
         if taken and (not request or not taken.isdisjoint(("", request))):
             yield Finding(RESOURCE_CLAIM, item_path, f'the claim "{name}" is listed before in this container; remove one entry')
         taken.add(request)
-        if name not in known:
-            message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {some(known)}); add it or correct the name'
+        if name not in pod.claims:
+            message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {some(pod.claims)}); add it or correct the name'
             yield Finding(RESOURCE_CLAIM, (*item_path, "name"), message)
         if request and not accepts("dns-label")(request):
             message = f'"{request}" is not a valid name of a request; use lower-case letters, digits and `-`'
