@@ -216,6 +216,15 @@ def test_an_attack_ends_soon_in_little_memory_and_with_little_output(name: str, 
     assert re.search(rf"attack\.\w+:\d+:\d+: (?:error|warning)\[{code}\]", ran.out) if code else True
 
 
+def test_many_labels_are_explained_soon(tmp_path: Path) -> None:
+    labels = ", ".join(f"l{number}: v" for number in range(20_000))
+    (tmp_path / "train.yaml").write_text(FRAMEWORK.replace("pod:", f"pod:\n        metadata: {{labels: {{{labels}}}}}"))
+    ran = bounded(tmp_path, "explain", "train-worker-0", "train.yaml")
+    assert (ran.code, ran.said.count("\n") < 10) == (0, True), ran.said
+    assert re.search("(?m)^ *l19999: v +# train.yaml:", ran.out)
+    assert ran.mebibytes < MEBIBYTES
+
+
 @pytest.mark.parametrize("name", ["unknown fields on one line", "a name that is long", "a key that is long"])
 @pytest.mark.parametrize("format", ["json", "sarif", "junit", "github"])
 def test_no_format_explodes(format: str, name: str, tmp_path: Path) -> None:

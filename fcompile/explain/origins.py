@@ -118,6 +118,8 @@ class _Finder:
         sums = task.compiled.intent.roles[task.role].sums
         self._values = values_of(framework, role, task.compiled.namespace, task.number, sums)
         self._filled = frozenset(task.compiled.filled)
+        self._keys: dict[int, dict[str, str]] = {}
+        """What the keys of a mapping, by its id, become, and which key it is that becomes this. Asked for each key, so made once."""
         self._overridden = [(str(applied.override), applied.path) for applied in task.applied if applied.role is self._role]
 
     def origin(self, path: Path, value: Any) -> Origin:
@@ -177,8 +179,11 @@ class _Finder:
 
     def _key(self, node: dict[str, Any], key: str) -> str:
         """Return the key of a mapping that becomes `key` in the Pod. If there are several, the one that sorts last wins."""
-        found = [one for one in node if node[one] is not None and self._replaced(one) == key]
-        return max(found, key=lambda one: (substitute(one, self._known), one), default=key)
+        if id(node) not in self._keys:
+            given = (one for one in node if node[one] is not None)
+            by_name = sorted(given, key=lambda one: (substitute(one, self._known), one))
+            self._keys[id(node)] = {self._replaced(one): one for one in by_name}
+        return self._keys[id(node)].get(key, key)
 
     def _replaced(self, text: str) -> str:
         made: str = substitute(text, self._values)
