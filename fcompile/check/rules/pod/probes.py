@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_context import Pod
+from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import given
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model import gates
-from fcompile.model.values import integer, mapping
+from fcompile.model.values import integer, mapping, sequence, text
 
 HANDLER_COUNT = error_rule(
     code="FC211",
@@ -46,9 +47,18 @@ NEGATIVE_GRACE_PERIOD = warning_rule(
     why="Kubernetes takes it as 1.",
     remedy="Write how long the Pod may take to end.",
 )
+UNKNOWN_PORT = warning_rule(
+    code="FC220",
+    name="unknown-port-name",
+    summary="A probe or lifecycle hook names a port that its container does not have.",
+    why="The kubelet looks the name up in the `ports` of the same container. It finds nothing, so the probe fails each time.",
+    remedy="Correct the name, write the number, or give one of the container's `ports` this name.",
+)
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _OF_PROBE = ("exec", "httpGet", "tcpSocket", "grpc")
+_FEW = 200
+"""With more ports than this, no similar name is searched for."""
 _OF_HOOK = ("exec", "httpGet", "tcpSocket", "sleep")
 
 
@@ -66,9 +76,11 @@ def probe_rules(pod: Pod) -> Iterator[Finding]:
         for name in _PROBES:
             if isinstance(probe := container.fields.get(name), dict):
                 yield from _probe(probe, name, (*container.path, name))
+                yield from _port(probe, (*container.path, name), container)
         for name in ("postStart", "preStop"):
             if isinstance(hook := lifecycle.get(name), dict):
                 yield from _hook(hook, (*container.path, "lifecycle", name), pod)
+                yield from _port(hook, (*container.path, "lifecycle", name), container)
 
 
 def _probe(probe: dict[str, Any], name: str, path: Path) -> Iterator[Finding]:
@@ -82,6 +94,21 @@ def _probe(probe: dict[str, Any], name: str, path: Path) -> Iterator[Finding]:
     if threshold is not None and threshold > 1:
         message = f"`successThreshold` of `{name}` must be 1, not {threshold}; remove it"
         yield Finding(SUCCESS_THRESHOLD, (*path, "successThreshold"), message)
+
+
+def _port(source: dict[str, Any], path: Path, container: ContainerRef) -> Iterator[Finding]:
+    """Yield the name of a port that a probe or hook asks for in vain."""
+    for kind in ("httpGet", "tcpSocket"):
+        name = text(mapping(source, kind), "port")
+        known = {text(port, "name") for port in sequence(container.fields, "ports")} - {None, ""} if name else set()
+        if not name or name.isdigit() or name in known:
+            continue
+        near = closest(name, sorted(filter(None, known))) if len(known) <= _FEW else None
+        if near:
+            message = f"this container has no port named `{name}`, so it fails each time: did you mean `{near.word}`?"
+        else:
+            message = f"this container has no port named `{name}`, so it fails each time: name a port in its `ports`, or write the number"
+        yield Finding(UNKNOWN_PORT, (*path, kind, "port"), message)
 
 
 def _hook(hook: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:

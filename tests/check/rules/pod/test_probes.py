@@ -87,3 +87,16 @@ def test_sidecars_have_probes_like_others() -> None:
     template = with_init(restartPolicy="Always", livenessProbe={}, lifecycle={"preStop": {}})
     assert check(template) == ["FC211 spec.initContainers[0].livenessProbe", "FC211 spec.initContainers[0].lifecycle.preStop"]
     assert check(with_init(livenessProbe={})) == ["FC202 spec.initContainers[0].livenessProbe"]
+
+
+@pytest.mark.parametrize("kind", ["httpGet", "tcpSocket"])
+def test_a_port_by_name(kind: str) -> None:
+    ports = [{"name": "http", "containerPort": 8000}]
+    for port, expected in (("http", []), (8000, []), ("8000", []), ("htttp", [f"FC220 {MAIN}.livenessProbe.{kind}.port"])):
+        assert check(of_main(ports=ports, livenessProbe={kind: {"port": port}})) == expected
+    assert check(of_main(ports=ports, lifecycle={"postStart": {kind: {"port": "x"}}})) == [f"FC220 {MAIN}.lifecycle.postStart.{kind}.port"]
+
+
+def test_a_port_of_another_container() -> None:
+    with_port = container("sidecar", ports=[{"name": "http", "containerPort": 8000}])
+    assert check(pod(container(readinessProbe={"httpGet": {"port": "http"}}), with_port)) == [f"FC220 {MAIN}.readinessProbe.httpGet.port"]
