@@ -40,8 +40,12 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
     yield from service_rules(context)
     yield from placeholder_rules(context, source_text)
     yield from address_rules(context, source_text)
+    # What few Frameworks need is imported only then, since each module makes every start slower.
+    if "FC_" in source_text and ("$" in source_text or "\\" in source_text):
+        from fcompile.check.rules.framework.shell_variables import shell_variable_rules
+
+        yield from shell_variable_rules(context)
     if "\\" in source_text or "\x7f" in source_text or not source_text.isascii():
-        # Imported only when needed, since each module makes every start slower.
         from fcompile.check.rules.framework.characters import character_rules
 
         yield from character_rules(context.value, source_text)

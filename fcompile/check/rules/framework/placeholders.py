@@ -67,7 +67,10 @@ SUM_OF_OURS = note_rule(
 )
 
 _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)([ \t]*[-+*/%][^{}\n]{0,40})?[ \t]*(\}\}?)?", re.IGNORECASE)
-_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{names.SUM})\}}\}})[ \t]*[Ff][Cc]_")
+_SHORT = "FRAMEWORK_NAMESPACE|FRAMEWORK_NAME|TASKROLE_NAME|TASK_INDEX"
+"""Placeholders without their prefix. (`{{POD_NAME}}` may be another tool's.)"""
+_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{names.SUM})\}}\}})[ \t]*(?:[Ff][Cc]_|(?:{_SHORT})\b)")
+_WITHOUT_PREFIX = lazy(rf"\{{\{{[ \t]*({_SHORT})()[ \t]*(\}}\}})")
 _REFERENCE = lazy(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
 _LONGEST_FIXED = 1_000
 """Characters of a text that a fix repeats: there may be one for each of thousands of placeholders in it."""
@@ -128,11 +131,16 @@ def _inside(role: RoleContext) -> Iterator[Finding]:
         for match in _LOOKS_LIKE.finditer(written):
             name = match.group()[2:-2]
             if match.group() != names.placeholder(name) or name not in known:
-                yield _unknown(path, part, written, match)
+                yield _unknown(path, part, written, match, match[1])
+        for match in _WITHOUT_PREFIX.finditer(written):
+            yield _unknown(path, part, written, match, f"FC_{match[1]}")
 
 
-def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Finding:
-    name = match.group(1)
+def _unknown(path: Path, part: Part, written: str, match: re.Match[str], name: str) -> Finding:
+    """Return what is wrong with a placeholder.
+
+    :param name: what it was meant to be, as far as it says so itself.
+    """
     import json
 
     if match.group(2):
@@ -149,7 +157,7 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
     fix = None
     if "\n" not in written and len(written) <= _LONGEST_FIXED:
         fixed = written[: match.start()] + right + written[match.end() :]
-        fix = Fix(f"write {right}", path, part, json.dumps(fixed, ensure_ascii=False))
+        fix = Fix(f"put {right} in its place", path, part, json.dumps(fixed, ensure_ascii=False))
     return Finding(UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` {why} and stays as it is: write {right}", part=part, fix=fix)
 
 

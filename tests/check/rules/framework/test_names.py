@@ -86,6 +86,9 @@ def placeholders(value: dict[str, object]) -> list[tuple[str, tuple[str | int, .
         ("{{fc_task_index}}", "{{FC_TASK_INDEX}}"),
         ("{{FC_TASK_INDEX} x", "{{FC_TASK_INDEX}} x"),
         ("{{FC_POD_NAMES}}", "{{FC_POD_NAME}}"),
+        ("a{{TASK_INDEX}}", "a{{FC_TASK_INDEX}}"),
+        ("{{ FRAMEWORK_NAME }}", "{{FC_FRAMEWORK_NAME}}"),
+        ("{{POD_NAME}} {{task_index}} {{TASK_INDEXES}}", None),
     ],
 )
 def test_placeholders(written: str, fixed: str | None) -> None:
