@@ -73,6 +73,13 @@ NOTHING_RUNS = warning_rule(
     why="Without tasks an attempt never completes: it waits in AttemptPreparing until somebody scales it up or stops it.",
     remedy="Give a role a taskNumber of 1 or more.",
 )
+SUCCESS_ENDS_NOTHING = warning_rule(
+    code="FC309",
+    name="success-ends-nothing",
+    summary="The tasks of one role end, those of another never do, and nothing says that the attempt is over by then.",
+    why="An attempt succeeds once all tasks of all roles have completed, or a minSucceededTaskCount is reached. This one runs on for ever.",
+    remedy="Set minSucceededTaskCount in the role whose success is that of the job, often to 1 or to its taskNumber.",
+)
 RETRY_EVEN_SUCCESS = -2
 
 
@@ -169,6 +176,7 @@ def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
         message = "every role has `taskNumber: 0`, so that nothing runs and the attempt never completes"
         yield Finding(NOTHING_RUNS, ("spec", "taskRoles"), message, part="key")
         return
+    yield from _success(roles)
     if any(min_failed(role) >= 1 or min_failed(role) < -1 for role in roles):  # values below -1 have been reported
         return
     retry = mapping(mapping(context.value, "spec"), "retryPolicy")
@@ -183,6 +191,30 @@ def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
             "set minFailedTaskCount, or drop the retry policy"
         )
         yield Finding(RETRY_NEVER_FIRES, ("spec", "retryPolicy", "maxRetryCount"), message)
+
+
+def _success(roles: tuple[RoleContext, ...]) -> Iterator[Finding]:
+    """Yield that no success ends the attempt, because of a role that serves beside one that ends."""
+    with_tasks = [role for role in roles if role.task_number > 0]
+    serving = [role for role in with_tasks if _serves_for_ever(role)]
+    ending = [role for role in with_tasks if _ends(role)]
+    if not serving or not ending or any(min_succeeded(role) >= 1 for role in roles):
+        return
+    message = (
+        f"tasks of `{serving[0].name}` never end, so the attempt runs on after those of `{ending[0].name}` have succeeded: "
+        f"set `minSucceededTaskCount` in the `frameworkAttemptCompletionPolicy` of `{ending[0].name}`"
+    )
+    yield Finding(SUCCESS_ENDS_NOTHING, ending[0].path, message)
+
+
+def _serves_for_ever(role: RoleContext) -> bool:
+    """Return whether the role says that its tasks never complete. (Where `restartPolicy` is left out, that has been reported.)"""
+    retry = integer(mapping(mapping(role.value, "task"), "retryPolicy"), "maxRetryCount")
+    return text(mapping(role.template, "spec"), "restartPolicy") == "Always" or retry == RETRY_EVEN_SUCCESS
+
+
+def _ends(role: RoleContext) -> bool:
+    return text(mapping(role.template, "spec"), "restartPolicy") in ("Never", "OnFailure") and not _serves_for_ever(role)
 
 
 def _tasks(count: int) -> str:

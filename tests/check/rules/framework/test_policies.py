@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fcompile.check.rules.framework.policies import policies
@@ -98,3 +100,17 @@ def test_left_out_counts_are_the_defaults() -> None:
 )
 def test_anything_can_be_looked_at(value: dict[str, object]) -> None:
     found(policies, value)
+
+
+ALWAYS = {"restartPolicy": "Always"}
+
+
+@pytest.mark.parametrize("serving", [{"spec": ALWAYS}, {"retry": -2}])
+def test_a_role_that_serves_beside_one_that_ends(serving: dict[str, Any]) -> None:
+    assert found(policies, framework(role("ps", **serving), role())) == [("FC309", (1,))]
+    for fields in ({"succeeded": 4}, {"succeeded": 1}, {"count": 0}, {"spec": ALWAYS}, {"retry": -2}, {"spec": {"restartPolicy": None}}):
+        assert "FC309" not in {code for code, _ in found(policies, framework(role("ps", **serving), role(**fields)))}
+
+
+def test_roles_that_all_end() -> None:
+    assert found(policies, framework(role("ps"), role(), role("scaled", count=0, spec=ALWAYS))) == []
