@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any
 
 from fcompile.check.context import FrameworkContext
-from fcompile.check.pod import in_force, pod_rules
+from fcompile.check.pod import in_force, pod_rules, without_followers
 from fcompile.check.rules.framework.addresses import address_rules
 from fcompile.check.rules.framework.names import name_rules
 from fcompile.check.rules.framework.placeholders import placeholder_rules
@@ -33,7 +33,7 @@ def check_framework(context: FrameworkContext, source_text: str) -> list[Finding
 
 
 def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
-    yield from in_force(_of_structure_and_pods(context), context.version)
+    yield from in_force(without_followers(_of_structure_and_pods(context)), context.version)
     yield from own_metadata_rules(context.value)
     yield from policies(context)
     yield from name_rules(context)

@@ -41,6 +41,9 @@ def _in_pod(way: str) -> dict[str, str]:
 
 
 _ROLES: Final = ("roles", "tasks", "groups", "workers", "replicaSpecs", "replicatedJobs")
+_SECRET: Final = {"secretName": "name"}
+_CONFIG_MAP: Final = {"configMapName": "name"}
+_HANDLER: Final = {"http": "httpGet", "tcp": "tcpSocket", "command": "exec.command"}
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": {
         **dict.fromkeys(_COUNT, "taskRoles[].taskNumber"),
@@ -91,6 +94,19 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(("pvc", "persistentVolume", "volumeClaim", "claim"), "persistentVolumeClaim"),
         **dict.fromkeys(("claimName", "pvcName"), "persistentVolumeClaim.claimName"),
     },
+    # A Secret is `secretName` in a volume and `name` elsewhere.
+    "SecretVolumeSource": {"name": "secretName"},
+    "SecretProjection": _SECRET,
+    "SecretKeySelector": _SECRET,
+    "SecretEnvSource": _SECRET,
+    "ConfigMapVolumeSource": _CONFIG_MAP,
+    "ConfigMapProjection": _CONFIG_MAP,
+    "ConfigMapKeySelector": _CONFIG_MAP,
+    "ConfigMapEnvSource": _CONFIG_MAP,
+    "PersistentVolumeClaimVolumeSource": {"name": "claimName"},
+    "Probe": _HANDLER,
+    "LifecycleHandler": _HANDLER,
+    "TaskRoleServicePort": {"containerPort": "port"},
 }
 """By type: the field's name here, as a path from the same object; `[]` stands for the items of a list."""
 _GPU: Final = "a container asks for GPUs, with `resources: {limits: {nvidia.com/gpu: 1}}`"

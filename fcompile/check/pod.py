@@ -29,6 +29,7 @@ from fcompile.check.rules.pod.scheduling import scheduling_rules
 from fcompile.check.rules.pod.security import security_rules
 from fcompile.check.rules.pod.volumes import volume_rules
 from fcompile.diagnostics.problem import Finding, Path, Severity
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model import gates
 
 _FAMILIES = (
@@ -53,6 +54,8 @@ _FAMILIES = (
 )
 # A value of a wrong type is refused even in a field that is taken out.
 _UNREADABLE = frozenset(("FC101", "FC102", "FC111", "FC112", "FC113"))
+_MISSING = frozenset(("FC211", "FC221", "FC222"))
+"""Rules that find a source or a handler missing."""
 # Every quantity is parsed, even in a field that is taken out.
 _QUANTITIES = (("limits",), ("requests",))
 
@@ -66,6 +69,34 @@ def pod_rules(template: dict[str, Any], path: Path, *, version: int) -> Iterator
     pod = read_pod(template, path, version)
     for rules in _FAMILIES:
         yield from rules(pod)
+
+
+def without_followers(findings: Iterable[Finding]) -> list[Finding]:
+    """Return all findings but those that only say what an unknown field was meant to be: a source or a handler, or a volume."""
+    all_findings = list(findings)
+    unknown = {finding.path for finding in all_findings if finding.rule.code == "FC101"}
+    if not unknown:
+        return all_findings
+    owners = {path[:-1] for path in unknown}
+    volumes = {_pod_of(path) for path in unknown if _is_of_volumes(path)}
+    return [
+        finding
+        for finding in all_findings
+        if not (finding.rule.code in _MISSING and finding.path in owners)
+        and not (finding.rule.code == "FC230" and _pod_of(finding.path) in volumes)
+    ]
+
+
+def _pod_of(path: Path) -> Path:
+    """Return the part of a path that leads to the Pod's `spec`."""
+    return path[: path.index("spec", 1) + 1] if "spec" in path[1:] else ()
+
+
+def _is_of_volumes(path: Path) -> bool:
+    """Return whether an unknown field was meant to be `volumes`, or the name of one."""
+    inside = path[len(_pod_of(path)) :]
+    first = str(inside[0]) if inside else ""
+    return closest(first, ("volumes",)) is not None and (len(inside) == 1 or len(inside) == 3)
 
 
 def in_force(findings: Iterable[Finding], version: int) -> list[Finding]:

@@ -203,6 +203,46 @@ def test_a_framework_without_roles_by_mistake() -> None:
     assert [message for *_, message, _ in problems(f"{HEAD}spec:\ntaskRoles: []\n")] == ["`spec` is empty: indent `taskRoles` below `spec`"]
 
 
+MOUNT = "volumeMounts: [{name: v, mountPath: /v}]"
+VOLUME = f'task: {{pod: {{spec: {{restartPolicy: Never, containers: [{{name: a, image: "b:1", {MOUNT}}}], X}}}}}}'
+MAIN = 'task: {pod: {spec: {restartPolicy: Never, containers: [{name: a, image: "b:1", X}]}}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (VOLUME.replace("X", "volume: [{name: v}]"), "`spec` has no field `volume`: did you mean `volumes`?"),
+        (VOLUME.replace("X", "volumes: [{nam: v, emptyDir: {}}]"), "`volumes[0]` has no field `nam`: did you mean `name`?"),
+        (VOLUME.replace("X", "volumes: [{name: v, secret: {name: s}}]"), "`secret` has no field `name`: did you mean `secretName`?"),
+        (
+            VOLUME.replace("X", "volumes: [{name: v, persistentVolumeClaim: {name: c}}]"),
+            "`persistentVolumeClaim` has no field `name`: did you mean `claimName`?",
+        ),
+        (
+            MAIN.replace("X", "env: [{name: A, valueFrom: {secretKeyRef: {secretName: s, key: k}}}]"),
+            "`secretKeyRef` has no field `secretName`: did you mean `name`?",
+        ),
+        (
+            MAIN.replace("X", "env: [{name: A, valueFrom: {secretRef: {name: s, key: k}}}]"),
+            "`valueFrom` has no field `secretRef`: did you mean `secretKeyRef`?",
+        ),
+        (MAIN.replace("X", "envFrom: [{secretKeyRef: {name: s}}]"), "`envFrom[0]` has no field `secretKeyRef`: did you mean `secretRef`?"),
+        (MAIN.replace("X", "livenessProbe: {http: {port: 80}}"), "`livenessProbe` has no field `http`: did you mean `httpGet`?"),
+        (MAIN.replace("X", "livenessProbe: {command: [a]}"), "`livenessProbe` has no field `command`: write it as `exec.command`"),
+        (
+            f"service: {{ports: [{{containerPort: 80}}]}}\n    task: {{{POD}}}",
+            "`ports[0]` has no field `containerPort`: did you mean `port`?",
+        ),
+        (
+            'template: {spec: {restartPolicy: Never, containers: [{name: a, image: b, args: ["{{FC_TASK_INDEX}}"]}]}}',
+            "`taskRoles[0]` has no field `template`: write it as `task.pod`",
+        ),
+    ],
+)
+def test_nothing_follows_from_a_word_that_is_known(line: str, message: str) -> None:
+    assert [said for said, _ in role(f"    {line}\n")] == [message]
+
+
 def test_every_synonym_leads_to_a_field() -> None:
     """And none of them is a field itself."""
     known = types(NEWEST)

@@ -14,6 +14,7 @@ from fcompile.lower.placeholders import addend, substitute, sums_in
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, strings, text
+from fcompile.schema.types import FRAMEWORK_TYPES
 
 UNKNOWN_PLACEHOLDER = warning_rule(
     code="FC421",
@@ -114,10 +115,12 @@ def _may_be_in_key(source: str) -> bool:
 
 
 def _outside(context: FrameworkContext) -> Iterator[Finding]:
-    spec = mapping(context.value, "spec")
+    # What stands in an unknown field may belong into the template.
+    known = FRAMEWORK_TYPES["TaskRole"].keys() - {"task"}
     roles = [
-        {key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in context.roles
+        {key: role.value[key] for key in known & role.value.keys()} if isinstance(role.value, dict) else None for role in context.roles
     ]
+    spec = {key: item for key, item in mapping(context.value, "spec").items() if key in FRAMEWORK_TYPES["FrameworkSpec"]}
     for path, part, written in strings({**spec, "taskRoles": roles}, ("spec",)):
         found = [name for name in names.PLACEHOLDERS if names.placeholder(name) in written] if "{{FC_" in written else []
         for name in (*found, *sums_in(written)):

@@ -16,6 +16,7 @@ from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, text
+from fcompile.schema.types import types
 
 DUPLICATE_VOLUME = error_rule(
     code="FC240",
@@ -76,8 +77,9 @@ def volume_rules(pod: Pod) -> Iterator[Finding]:
 
 def _sources(volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
     first = None
+    known = types(pod.version)["Volume"]
     for kind, source in volume.items():
-        if kind == "name" or source is None:
+        if kind == "name" or kind not in known or source is None:
             continue
         here = (*path, kind)
         if first is not None:
