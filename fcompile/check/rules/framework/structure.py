@@ -202,6 +202,16 @@ def _object_check(type_name: str, version: int) -> Check:
     return check
 
 
+_EMPTY_WILL_DO = ("TaskRoleService", "EmptyDirVolumeSource")
+_NAMED_BY = {
+    **dict.fromkeys(("LocalObjectReference", "SecretEnvSource", "ConfigMapEnvSource", "ConfigMapVolumeSource"), "name"),
+    "SecretVolumeSource": "secretName",
+    "PersistentVolumeClaimVolumeSource": "claimName",
+    "HostPathVolumeSource": "path",
+}
+"""Objects that others write as a word, with the field that the word belongs into."""
+
+
 def _object_advice(type_name: str, value: Any) -> str:
     """Return the form of an object that others write as a number or a word; empty where there is none."""
     whole = type(value) is int and 0 <= value <= 65535
@@ -219,6 +229,12 @@ def _object_advice(type_name: str, value: Any) -> str:
     if type_name == "RetryPolicy":
         count = (_RETRIES.get(value) if isinstance(value, str) else None) or number or "0"
         return f"write `{{maxRetryCount: {count}}}`"
+    if type_name in _EMPTY_WILL_DO and value is True:
+        return "write `{}`"
+    if type_name == "Capabilities" and isinstance(value, list):
+        return "write `{add: […]}`"
+    if type_name in _NAMED_BY and isinstance(value, str) and re.fullmatch("/?[A-Za-z0-9][A-Za-z0-9._/-]{0,80}", value):
+        return f"write `{{{_NAMED_BY[type_name]}: {value}}}`"
     return ""
 
 
