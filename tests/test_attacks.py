@@ -455,7 +455,7 @@ def test_a_resource_list_on_one_line(tmp_path: Path) -> None:
 
     (framework,) = values(FRAMEWORK.encode())
     items = [{**framework, "metadata": {"name": f"t{number}"}} for number in range(900)]
-    for text in (_resource_list(items), "# YAML\n" + _listed(items)):
+    for text in (_resource_list(items), "# YAML\n" + _resource_list(items)):
         (tmp_path / "list").write_text(text)
         ran = bounded(tmp_path, "krm", stdin=str(tmp_path / "list"))
         assert ran.code == 0, ran.said
