@@ -11,6 +11,8 @@ from fcontroller.api import Unreachable, collection
 from tests.controller.lab import Refusing, lab, refusal, run_in_memory
 from tests.decide.world import role_spec
 
+ABOUT = ("IntentStored", "ServicesMade")
+
 
 @pytest.mark.parametrize("frameworks", [5, 60])
 def test_pods_that_are_not_answered_are_said_within_half_a_minute(frameworks: int) -> None:
@@ -69,21 +71,22 @@ def test_a_refused_configmap_is_said_soon(crowd: int) -> None:
     run_in_memory(work())
 
 
-def test_a_server_is_not_said_to_be_silent_before_it_was_asked_for_a_configmap() -> None:
+@pytest.mark.parametrize("kind", ["configmaps", "services"])
+def test_a_server_is_not_said_to_be_silent_before_it_was_asked(kind: str) -> None:
     async def work() -> None:
         async def late(method: str, path: str) -> None:
-            if (method, path) == ("POST", collection("configmaps", "default")):
+            if (method, path) == ("POST", collection(kind, "default")):
                 await asyncio.sleep(4)
 
         async with lab(Refusing(late)) as made:
             for number in range(200):
-                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 1, run="forever")]})
+                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 1, run="forever", service={})]})
             said = set[str]()
             for _ in range(40):
                 await asyncio.sleep(1)
                 listed = (await made.api.request("GET", collection("frameworks", "default"))).body["items"]
                 conditions = [each for framework in listed for each in (framework.get("status") or {}).get("conditions") or ()]
-                said |= {each["message"] for each in conditions if (each["type"], each["status"]) == ("IntentStored", "False")}
+                said |= {each["message"] for each in conditions if each["status"] == "False" and each["type"] in ABOUT}
             assert {framework["status"]["state"] for framework in listed} == {"AttemptRunning"}
             assert said == set()
 

@@ -63,15 +63,18 @@ class ActionContext(NamedTuple):
         return path_of("pods", self.namespace, pod_name(self.name, key))
 
 
-async def perform(dependencies: Dependencies, action: actions.Action, context: ActionContext, wanted: Wanted) -> Result | None:
+async def perform(
+    dependencies: Dependencies, action: actions.Action, context: ActionContext, decided: Wanted, wanted: Wanted
+) -> Result | None:
     """Carry out an action. Raises Refused and Unreachable, after which the action is decided again, and Unwanted.
 
-    :param wanted: tells whether the action is still decided, and no pause holds it; called before each creation and deletion is requested.
+    :param decided: tells whether the action is still decided, and no pause holds it. :param wanted: the same; called before each creation
+        and deletion is requested, from when on the action waits for an answer.
     """
     api, when_wanted = dependencies.api, dependencies.api.when(wanted)
     match action:
         case actions.CreateConfigMap():
-            return await _begin_attempt(when_wanted, context, wanted)
+            return await _begin_attempt(when_wanted, context, decided)
         case actions.DeleteConfigMap(uid, completion):
             await requests.delete(when_wanted, context.config_map_path(), uid, confirm=completion is not None)
             return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
@@ -101,11 +104,11 @@ async def perform(dependencies: Dependencies, action: actions.Action, context: A
             return await _move_pod(when_wanted, context, key, uid)
 
 
-async def _begin_attempt(when_wanted: Api, context: ActionContext, wanted: Wanted) -> Result | None:
+async def _begin_attempt(when_wanted: Api, context: ActionContext, decided: Wanted) -> Result | None:
     lowered = context.next_intent
     if lowered is None:  # The spec has changed in the meantime.
         return None
-    await context.services.ensure(lowered.intent, context.framework, wanted)
+    await context.services.ensure(lowered.intent, context.framework, decided)  # They report themselves of what is not answered.
     config_map = intents.config_map(lowered.intent, context.framework, context.status.attempt.id)
     made = await requests.create(when_wanted, "configmaps", config_map)
     return partial(config_map_created, uid=made["metadata"]["uid"], digest=lowered.digest, generation=lowered.generation)

@@ -105,22 +105,30 @@ class Services:
         return Plan([action for action in to_do if not isinstance(action, DeleteService) or action.name not in runs], taken)
 
     async def _ensure(self, planned: Callable[[], Plan], wanted: Wanted, *, maintains: bool) -> None:
-        loop = asyncio.get_running_loop()
-        self._unanswered = loop.time() if self._unanswered is None else self._unanswered
-        slow = self._unanswered + SLOW
-        late = loop.call_at(slow, self._report, [], SILENT, maintains) if loop.time() < slow else None
+        loop, late = asyncio.get_running_loop(), None
+
+        def sends() -> bool:
+            """Return whether to send a request. It has waited for its turn so far, and from now on it waits for its answer."""
+            nonlocal late
+            if not wanted():
+                return False
+            self._unanswered = loop.time() if self._unanswered is None else self._unanswered
+            if late is None and loop.time() < self._unanswered + SLOW:
+                late = loop.call_at(self._unanswered + SLOW, self._report, [], SILENT, maintains)
+            return True
+
         try:
             for _ in range(_ROUNDS):
                 to_do, taken = planned()
                 # The watch has shown by now what was different.
-                if all([await self._do(action, wanted) for action in to_do]):
+                if all([await self._do(action, sends) for action in to_do]):
                     break
         except Refused as error:
             self._unanswered = None
             self._report([], str(error), maintains)
             raise
         except Unreachable as error:
-            if loop.time() >= slow:
+            if self._unanswered is not None and loop.time() >= self._unanswered + SLOW:
                 self._report([], str(error), maintains)
             raise
         except Unwanted:

@@ -311,15 +311,20 @@ class Workers:
             if job.decided != decided_now(began.status, job.key):
                 break
             try:
-                return await perform(self._dependencies, job.action, began, partial(self._is_wanted, job, began, context))
+                decided = partial(self._is_decided, job, began, context)
+                return await perform(self._dependencies, job.action, began, decided, partial(self._is_wanted, job, decided))
             except Unwanted:
                 if self._stopped or not self._may_send(job, context()):
                     raise  # Otherwise Pods are made from another intent by now.
         return None
 
-    def _is_wanted(self, job: _Job, began: ActionContext, context: Callable[[], ActionContext]) -> bool:
-        """Return whether an action is still decided, with the intent that it began with, and note that something is sent then."""
-        sent = not self._stopped and self._may_send(job, now := context()) and now.renderer is began.renderer
+    def _is_decided(self, job: _Job, began: ActionContext, context: Callable[[], ActionContext]) -> bool:
+        """Return whether an action is still decided, with the intent that it began with."""
+        return not self._stopped and self._may_send(job, now := context()) and now.renderer is began.renderer
+
+    def _is_wanted(self, job: _Job, decided: Callable[[], bool]) -> bool:
+        """Return whether an action is still decided, and note that it is sent then."""
+        sent = decided()
         if sent and not job.sent:
             job.began = self._now()  # From here on it is the server who takes its time.
             self._alarms.set(None, job.began + SLOW)
