@@ -88,10 +88,20 @@ def test_many_links(app: Path, capsys: Capture) -> None:
     assert "error    links: 20 more lead out of it\n" in out
 
 
-def test_objects_that_are_there_twice(app: Path, capsys: Capture) -> None:
-    (app / "again.yaml").write_text(SERVICE)
+@pytest.mark.parametrize(
+    ("change", "twice"),
+    [
+        (("v1", "v1"), True),
+        (("v1", "v1beta1"), True),  # Argo CD knows objects by their group, not by its version
+        (("v1", "serving.example.com/v1"), False),
+        (("  name: web", "  namespace: other\n  name: web"), False),
+        (("name: web", "name: web-2"), False),
+    ],
+)
+def test_objects_that_are_there_twice(app: Path, capsys: Capture, change: tuple[str, str], twice: bool) -> None:
+    (app / "again.yaml").write_text(SERVICE.replace(*change, 1))
     assert doctor(app) == 0
-    assert "warning  generate: Service web is there more than once" in capsys.readouterr().out
+    assert ("warning  generate: Service web is there more than once" in capsys.readouterr().out) is twice
 
 
 @pytest.mark.parametrize(

@@ -268,11 +268,12 @@ def test_one_code_of_two_is_not_removed() -> None:
     assert [problem.fix for problem in unused] == [None, None]
 
 
-def test_nothing_is_unused_in_a_file_that_could_not_be_read() -> None:
+@pytest.mark.parametrize(("code", "unread"), [("FC001", True), ("FC101", False)])
+def test_nothing_is_unused_in_a_file_that_could_not_be_read(code: str, unread: bool) -> None:
     text = "a: b # fcompile: waive FC304: x\n---\n[\n"
     waivers = Waivers.from_text(text, FILE)
-    waivers.apply([problem_at(text, "[", "", RULES["FC001"])])
-    assert waivers.unused() == []
+    waivers.apply([problem_at(text, "[", "", RULES[code])])
+    assert codes(waivers.unused()) == ([] if unread else ["FC905"])
 
 
 # Several files
@@ -410,7 +411,8 @@ def test_in_a_folder_like_tmp_only_waivers_of_ones_own_count(
 def test_a_run_over_some_files_reports_only_their_waivers(tmp_path: Path) -> None:
     waivers = from_file(tmp_path, "- {code: FC304, path: jobs, reason: x}\n- {code: FC305, path: other, reason: x}\n")
     assert len(waivers.unused()) == 2
-    assert [problem.span.line for problem in waivers.unused([str(tmp_path / "jobs" / "a.yaml")])] == [1]
+    checked = [str(tmp_path / "jobs" / "a.yaml"), str(tmp_path / "b.yaml")]
+    assert [problem.span.line for problem in waivers.unused(checked)] == [1]
 
 
 # Patterns

@@ -213,7 +213,8 @@ def _stream(out: bytes) -> Iterator[Line]:
     for value in objects:
         metadata, kind = mapping(value, "metadata"), text(value, "kind") or ""
         if name := text(metadata, "name"):
-            named[kind, name, text(metadata, "namespace") or "", text(value, "apiVersion") or ""] += 1
+            group = (text(value, "apiVersion") or "").rpartition("/")[0]
+            named[kind, name, text(metadata, "namespace") or "", group] += 1
         elif not text(metadata, "generateName"):
             yield (
                 WARNING,
