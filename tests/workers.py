@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-AT_MOST = 3
+AT_MOST = 4
 """Processes that nobody asked for. A container may see far more cores than it may use; `-n 8` is for who knows better."""
 TOGETHER = {
     "stressed servers": ("tests/deploy/test_backup.py", "tests/stress"),
@@ -40,10 +40,10 @@ TOGETHER = {
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many processes `-n auto` is, which pyproject.toml asks for: none for named files, which are done before they start.
 
-    They wait for servers and other programs half of the time, so there is one more than cores.
+    They wait for servers and other programs half of the time, so there are two more than cores.
     """
     named = config.args_source is pytest.Config.ArgsSource.ARGS
-    return 0 if named or cores() < 2 else min(cores() + 1, AT_MOST)
+    return 0 if named or cores() < 2 else min(cores() + 2, AT_MOST)
 
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)
