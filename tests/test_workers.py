@@ -74,13 +74,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobod
 
 
 @pytest.mark.skipif(workers.cores() < 2, reason="there is one core")
-def test_three_processes_share_all_tests_by_file(project: Path, repository: Path) -> None:
+def test_four_processes_share_all_tests_by_file(project: Path, repository: Path) -> None:
     by_file = defaultdict(set)
     for process, name in run(project, repository):
         by_file[name].add(process)
     assert set(by_file) == {Path(name).name for name in FILES}
     assert all(len(processes) == 1 for processes in by_file.values())
-    assert set().union(*by_file.values()) == {"gw0", "gw1", "gw2"}
+    assert set().union(*by_file.values()) == {"gw0", "gw1", "gw2", "gw3"}
     assert by_file["test_d_quick.py"] == by_file["test_e_quick.py"]
 
 
