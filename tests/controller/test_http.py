@@ -449,6 +449,16 @@ def test_a_kubeconfig_with_no_address_of_a_server_is_refused(cluster: Cluster, u
         from_kubeconfig(str(cluster.kubeconfig), address=url)
 
 
+@pytest.mark.parametrize(
+    "text", ["\x1b[31m: 1", "a: [", "- a", "a", "1", "{clusters: 1, contexts: 2, users: 3, current-context: a}", "\ud800", "&a [*a]"]
+)
+def test_what_is_no_kubeconfig_is_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(NoServer, match="config: "):
+        from_kubeconfig(str(file))
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     certificate, port = cluster.folder / "certificates" / "apiserver.crt", json.loads((cluster.folder / "cluster.json").read_text())["port"]

@@ -121,10 +121,12 @@ def _of_kubeconfig(files: str) -> Server:
         raise NoServer(f"no kubeconfig: {files} is not there")
 
     from kubernetes import client, config  # Exec plugins and all; not needed in a Pod.
+    from yaml import YAMLError
 
     found = client.Configuration()
     try:
         config.load_kube_config(files, None, found, persist_config=False)  # type: ignore[no-untyped-call]
         return server_of(found)
-    except (config.ConfigException, OSError) as error:
+    # The library reads what it is given, and trips over what is no kubeconfig.
+    except (config.ConfigException, OSError, YAMLError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise NoServer(f"{files}: {str(error).removesuffix('.')}") from None
