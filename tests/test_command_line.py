@@ -97,8 +97,9 @@ def test_help_fits_and_has_one_form(context: click.Context, columns: int, monkey
         (["diff", "--context", "x", "A", "B"], "--context names a cluster: it goes with --live\n"),
         (
             ["diff", "--live", "--git", "HEAD", "A"],
-            "--live compares the cluster with files: name these, and nothing else to compare with\n",
+            "--live compares files with the cluster, --git with a revision: give one of the two\n",
         ),
+        (["diff", "--live"], "--live compares files with the cluster: name the files\n"),
         (["build", "--force", "x"], "--force replaces files in a folder: name it with --to FOLDER\n"),
         (["build", "--to", "x", "--format", "json", "y"], "--to writes YAML into a folder: --format goes with the standard output\n"),
         (["build", "--to", "", "y"], "--to: name a folder\n"),

@@ -97,8 +97,10 @@ def diff(
         )
 
     if live:
-        if not paths or git is not None:
-            raise UsageError("--live compares the cluster with files: name these, and nothing else to compare with")
+        if git is not None:
+            raise UsageError("--live compares files with the cluster, --git with a revision: give one of the two")
+        if not paths:
+            raise UsageError("--live compares files with the cluster: name the files")
         result = _with_cluster(paths, read, context or "")
     elif git is not None:
         if require:

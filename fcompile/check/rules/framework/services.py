@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.context import FrameworkContext, RoleContext, containers
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model.names import service_name
 from fcompile.model.values import integer, mapping, sequence, text
 
@@ -34,6 +35,16 @@ HOST_NAMES_SET = warning_rule(
     ),
     remedy="Leave `subdomain` out.",
 )
+UNKNOWN_TARGET_PORT = warning_rule(
+    code="FC516",
+    name="unknown-target-port",
+    summary="A service's `targetPort` names a port that no container of the role has.",
+    why="The Service then lists no such port, and whoever looks for it there finds no task.",
+    remedy="Correct the name, write the number, or give one of the containers' `ports` this name.",
+)
+
+_FEW = 200
+"""With more ports than this, no similar name is searched for."""
 
 
 def service_rules(context: FrameworkContext) -> Iterator[Finding]:
@@ -41,6 +52,7 @@ def service_rules(context: FrameworkContext) -> Iterator[Finding]:
     for role in context.roles:
         if role.serves:
             yield from _ports(role)
+            yield from _target_ports(context, role)
             yield from _subdomain(context, role)
 
 
@@ -63,6 +75,21 @@ def _ports(role: RoleContext) -> Iterator[Finding]:
         if number is not None and (first := numbers.again((number, protocol), (*path, "port"))):
             message = f"port {number} ({protocol}) is there already: remove one of the two"
             yield Finding(PORT_REPEATED, (*path, "port"), message, related=first)
+
+
+def _target_ports(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:
+    ports = sequence(mapping(role.value, "service"), "ports")
+    named = [(name, index) for index, port in enumerate(ports) if (name := text(port, "targetPort")) and not name.isdigit()]
+    if not named:
+        return
+    of_pod = (sequence(container, "ports") for container, _ in containers(context.substituted(role, 0), ()))
+    known = {name for listed in of_pod for port in listed if (name := text(port, "name"))}
+    for name, index in named:
+        if name not in known:
+            near = closest(name, sorted(known)) if len(known) <= _FEW else None
+            hint = f"did you mean `{near.word}`?" if near else "name a port in the `ports` of a container, or write the number"
+            message = f"no container of the role has a port named `{name}`: {hint}"
+            yield Finding(UNKNOWN_TARGET_PORT, (*role.path, "service", "ports", index, "targetPort"), message)
 
 
 def _subdomain(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:

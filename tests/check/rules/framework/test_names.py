@@ -181,3 +181,10 @@ def test_another_subdomain() -> None:
         ("FC513", (*TEMPLATE, "spec", "subdomain"))
     ]
     assert found(service_rules, framework(role(service={}, spec={"subdomain": "{{FC_FRAMEWORK_NAME}}-worker"}))) == []
+
+
+def test_target_ports() -> None:
+    spec = {"containers": [{"name": "c", "image": "a", "ports": [{"name": "http", "containerPort": 80}]}]}
+    for target, expected in (("http", []), (80, []), ("80", []), ("htp", ["FC516"]), ("grpc", ["FC516"])):
+        service = {"ports": [{"port": 80, "targetPort": target}]}
+        assert [code for code, _ in found(service_rules, framework(role(service=service, spec=spec)))] == expected
