@@ -7,6 +7,13 @@ from fcompile.model.formats import accepts
 HUGE = "hugepages-"
 BYTES = ("memory", "ephemeral-storage")
 USUAL = frozenset(("cpu", *BYTES))
+_MEANT = {
+    "cpu": ("cpus", "cpu", "cores", "vcpu"),
+    "memory": ("mem", "ram", "memory"),
+    "ephemeral-storage": ("storage", "disk", "ephemeralstorage"),
+    "the whole name, such as nvidia.com/gpu": ("gpu", "gpus"),
+}
+"""What a container asks for, and the words that others have for it."""
 
 
 def is_huge_pages(name: str) -> bool:
@@ -32,11 +39,10 @@ def container_name_problem(name: str) -> str | None:
     if not is_key(name):
         return "is not a resource name; use one such as cpu, memory or example.com/gpu"
     if "/" not in name:
-        return (
-            None
-            if is_huge_pages(name)
-            else "is not a resource of a container; use cpu, memory, ephemeral-storage or one such as example.com/gpu"
-        )
+        if is_huge_pages(name):
+            return None
+        meant = next((right for right, words in _MEANT.items() if name.lower() in words), None)
+        return f"is not a resource of a container; use {meant or 'cpu, memory, ephemeral-storage or one such as example.com/gpu'}"
     # The quota of an extended resource has a longer name (`requests.…`), which must be valid too.
     if not is_native(name) and (name.startswith("requests.") or not is_key(f"requests.{name}")):
         return "cannot be the name of an extended resource; it must not begin with requests. nor be longer than a quota's name can be"

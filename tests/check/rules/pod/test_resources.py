@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.check.rules.pod.pods import check, container, of_main, pod
+from tests.check.rules.pod.pods import check, container, findings, of_main, pod
 
 MAIN = "spec.containers[0].resources"
 
@@ -89,6 +89,14 @@ HUGE = "hugepages-2Mi"
 )
 def test_huge_pages(limits: Any, requests: Any, expected: list[str]) -> None:
     assert [line.partition(" ")[0] for line in resources(limits, requests)] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("cpus", "cpu"), ("Memory", "memory"), ("storage", "ephemeral-storage"), ("gpu", "nvidia.com/gpu")]
+)
+def test_words_for_resources(name: str, right: str) -> None:
+    (finding,) = findings(of_main(resources={"limits": {name: 1}}))
+    assert finding.message.endswith(right)
 
 
 def test_overhead_is_a_set_of_amounts_too() -> None:
