@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fcontroller.act.retry import SILENT
 from fcontroller.api import Unreachable, collection
 from tests.controller.lab import Refusing, lab, refusal, run_in_memory
 from tests.decide.world import role_spec
@@ -89,5 +90,26 @@ def test_a_server_is_not_said_to_be_silent_before_it_was_asked(kind: str) -> Non
                 said |= {each["message"] for each in conditions if each["status"] == "False" and each["type"] in ABOUT}
             assert {framework["status"]["state"] for framework in listed} == {"AttemptRunning"}
             assert said == set()
+
+    run_in_memory(work())
+
+
+def test_nor_before_it_was_asked_what_a_configmap_holds() -> None:
+    async def work() -> None:
+        async def late(method: str, path: str) -> None:
+            if method == "GET" and path.startswith(collection("configmaps", "default") + "/"):
+                await asyncio.sleep(4)
+
+        async with lab(Refusing(late)) as made:
+            for number in range(200):
+                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 1, run="forever")]})
+            said = set[str]()
+            for _ in range(60):
+                await asyncio.sleep(1)
+                listed = (await made.api.request("GET", collection("frameworks", "default"))).body["items"]
+                conditions = [each for framework in listed for each in (framework.get("status") or {}).get("conditions") or ()]
+                said |= {each["message"] for each in conditions}
+            assert {framework["status"]["state"] for framework in listed} == {"AttemptRunning"}
+            assert not [message for message in said if SILENT in message]
 
     run_in_memory(work())

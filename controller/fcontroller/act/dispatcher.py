@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from enum import IntEnum
 
+from fcontroller.act.retry import QUEUED, SILENT
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Target, Unreachable, Unwanted, Wanted, always, target_of
 
 AT_A_TIME = 64
@@ -188,6 +189,11 @@ class Dispatcher(Api):
         """Return whether so many requests of a kind wait that one more would not be sent sooner for waiting too."""
         tenant = self._tenants.get(namespace)
         return tenant is not None and len(tenant.waiting[priority]) >= _MOST[priority]
+
+    def silence(self, namespace: str) -> str:
+        """Return why a read of a namespace has had no answer for long: it may wait for its turn."""
+        tenant = self._tenants.get(namespace)
+        return QUEUED if tenant is not None and tenant.waiting[Priority.URGENT] else SILENT
 
     @property
     def waiting(self) -> Mapping[Priority, int]:

@@ -21,7 +21,7 @@ from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import SILENT, SLOW, Pace, backoff
+from fcontroller.act.retry import SLOW, Pace, backoff
 from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import FOREGROUND, ORPHAN, controller_of
@@ -49,7 +49,8 @@ class IntentKeeper:
     def __init__(self, api: Dispatcher, framework: Json, services: Services, start: Start, mailbox: Mailbox, alarms: Alarms) -> None:
         self._api, self._services, self._start, self._mailbox, self._alarms = api, services, start, mailbox, alarms
         metadata = framework["metadata"]
-        self._path = path_of("configmaps", metadata["namespace"], names.config_map_name(metadata["name"]))
+        self._namespace: str = metadata["namespace"]
+        self._path = path_of("configmaps", self._namespace, names.config_map_name(metadata["name"]))
         self.held: dict[str, Intent] = {}
         """By digest."""
         self.stored: str | None = None
@@ -172,7 +173,7 @@ class IntentKeeper:
 
     def _note_silence(self, work: _Work) -> None:
         if self._work is work:
-            self.refused, self._failed = self.refused or SILENT, work.edit
+            self.refused, self._failed = self.refused or self._api.silence(self._namespace), work.edit
             self._mailbox.put(Due(None))
 
     async def _read(self, uid: str, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
