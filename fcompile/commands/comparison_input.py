@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -42,16 +43,16 @@ def read_side(
     compilation = Compilation(opened, options, (), waivers, whole)
     if fails(compilation.report(listener), strict):
         return None
-    contents = Contents({}, {})
+    contents, nameless = Contents({}, {}), Counter[Sequence[str]]()
     try:
         for unit in compilation.units():
-            _take(unit, contents)
+            _take(unit, contents, nameless)
     except CompileError as error:
         raise UsageError(str(error)) from None  # exit code 1 says that something differs
     return contents
 
 
-def _take(unit: Unit, contents: Contents) -> None:
+def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> None:
     compiled = unit.compiled()
     if isinstance(compiled, Compiled):
         key = compiled.namespace, compiled.intent.framework
@@ -60,9 +61,11 @@ def _take(unit: Unit, contents: Contents) -> None:
     value = unit.value
     metadata, kind, version = mapping(value, "metadata"), text(value, "kind"), text(value, "apiVersion")
     name = text(metadata, "name")
-    if kind and version and name:
-        group = version.rpartition("/")[0]
-        contents.objects[group, kind, text(metadata, "namespace") or "", name] = Object(value, unit.document.source.name)
+    if kind:
+        of_kind = (version or "").rpartition("/")[0], kind, text(metadata, "namespace") or "", name or text(metadata, "generateName") or ""
+        # Each object without a name is one of its own: a hook of Argo CD, or something that has `items` and is no list by its kind.
+        nameless[of_kind] += not name
+        contents.objects[*of_kind, 0 if name else nameless[of_kind]] = Object(value, unit.document.source.name)
 
 
 def _line(unit: Unit) -> tuple[str, int]:

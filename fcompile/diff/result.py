@@ -16,8 +16,8 @@ from fcompile.model.names import GROUP
 K = TypeVar("K")
 Key = tuple[str, str]
 """Namespace and name of a Framework."""
-ObjectKey = tuple[str, str, str, str]
-"""Group, kind, namespace and name of another object."""
+ObjectKey = tuple[str, str, str, str, int]
+"""Group, kind, namespace and name of another object, and 0; or what its generated name begins with, and which one of these it is."""
 
 
 _ENDS_PODS = frozenset(
@@ -95,7 +95,8 @@ def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:
 
 
 def _object(key: ObjectKey, before: Object | None, after: Object | None) -> ObjectDiff | None:
-    _, kind, namespace, name = key
+    _, kind, namespace, name, number = key
+    name += "*" * (number > 0) + f" #{number}" * (number > 1)
     found: tuple[Difference, ...] = ()
     if before is not None and after is not None:
         found = tuple(_differences(kind, before.value, after.value))

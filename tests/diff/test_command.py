@@ -272,6 +272,31 @@ def test_the_same_change_of_many_is_shown_once(diff: Diff) -> None:
     assert len(json.loads(diff("--format", "json", "a.yaml", "b.yaml")[1])["frameworks"]) == 41
 
 
+def test_objects_whose_names_are_generated_are_compared(diff: Diff) -> None:
+    """Argo CD runs hooks of such a form, and `generate` passes them through."""
+
+    def job(image: str) -> Json:
+        return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "done-"}, "spec": {"image": image}}
+
+    put("a.yaml", train(), job("a"))
+    put("b.yaml", train(), job("a"), job("evil"))
+    code, out, _ = diff("a.yaml", "b.yaml")
+    assert (code, out.splitlines()[0]) == (1, "Job done-* #2  added  b.yaml")
+    put("b.yaml", train(), job("evil"))
+    assert diff("a.yaml", "b.yaml")[1].splitlines()[:2] == ["Job done-*  changed  b.yaml", "    spec.image: a → evil"]
+    named = {**job("x"), "metadata": {"name": "done-* #2"}}
+    put("a.yaml", train(), job("a"), named)
+    put("b.yaml", train(), job("a"), job("b"), named)
+    assert diff("a.yaml", "b.yaml")[1].splitlines()[0] == "Job done-* #2  added  b.yaml"
+
+
+def test_what_has_items_and_no_name_is_compared(diff: Diff) -> None:
+    """Argo CD and kubectl take it for a list whatever its kind."""
+    put("a.yaml", train())
+    put("b.yaml", train(), {"apiVersion": "v1", "kind": "Bag", "items": [config()]})
+    assert diff("a.yaml", "b.yaml")[1].splitlines()[0] == "Bag *  added  b.yaml"
+
+
 def test_an_image_with_the_own_name_is_not_the_same(diff: Diff) -> None:
     """Who chooses the name of a Framework and its image could have hidden the image behind that of another one."""
     put("a.yaml", *(train(name=name) for name in ("torch", "miner")))
