@@ -41,7 +41,8 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[RawFile], list[Raw
     top = _top(new is None)
     with _Objects() as objects:
         reader = _Reader(top, objects)
-        found = [one for one in _changes(old, new, paths, top) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
+        listed = [*_changes(old, new, paths, top), *_otherwise_ignored(old, new, paths, top, reader)]
+        found = [one for one in listed if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
         before = [reader.blob(one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
         if new is not None:
             after = [reader.blob(one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
@@ -136,24 +137,40 @@ def _changes(old: str, new: str | None, paths: Sequence[str], top: bytes) -> Ite
     yield from sorted({one.path: one for one in sorted(found)}.values())
 
 
+def _otherwise_ignored(old: str, new: str | None, paths: Sequence[str], top: bytes, reader: _Reader) -> Iterator[_Changed]:
+    """Yield files that are the same on both sides, and that a `.fcompileignore`, perhaps in a folder above, leaves out on one."""
+    name = IGNORE_FILE.encode()
+    differing = _between(old, new, ["--"]) if new is not None else _in_working_tree(old, ["--"], top, name)
+    if not any(one.path.endswith(name) for one in differing):
+        return
+    changed = {one.path for one in _changes(old, new, paths, top)}
+    for one in _between(_nothing(), old, ["--", *paths]):
+        if one.path not in changed and reader.ignored(old, one.path) != reader.ignored(new, one.path):
+            yield one._replace(before=one.after)
+
+
+def _nothing() -> str:
+    """Return what git calls an empty tree."""
+    return _one("hash-object", "-t", "tree", "--stdin").decode().strip()
+
+
 def _between(old: str, new: str, limits: Sequence[str]) -> list[_Changed]:
     fields = _one("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--end-of-options", old, new, *limits).split(b"\0")
     return [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
 
 
-def _in_working_tree(old: str, limits: Sequence[str], top: bytes) -> Iterator[_Changed]:
-    """Yield what differs in the working tree.
+def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes = b"") -> Iterator[_Changed]:
+    """Yield what differs in the working tree, of files whose path ends so.
 
     Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
     """
-    nothing = _one("hash-object", "-t", "tree", "--stdin").decode().strip()
-    committed = {one.path: one.after for one in _between(nothing, old, limits)}
+    committed = {one.path: one.after for one in _between(_nothing(), old, limits)}
     # Without a path `ls-files` lists what is below the current folder.
     where = [] if len(limits) > 1 else ["-C", os.fsdecode(top)]
     listed = _one(*where, "ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z", *limits)
     for path in committed.keys() | set(filter(None, listed.split(b"\0"))):
         name = committed.get(path, b"")
-        if not name or not _holds(top, path, name):
+        if path.endswith(suffix) and (not name or not _holds(top, path, name)):
             yield _Changed(path, name, b"?")
 
 

@@ -211,13 +211,27 @@ def test_left_out(repository_here: Repository, diff: Diff) -> None:
     repository_here.put(".fcompileignore", "# none\n")
     repository_here.commit()
     repository_here.put(".fcompileignore", "bad/\n")
-    assert diff("--git", "HEAD")[0] == 0, "nothing that is read has changed"
+    assert kinds(diff("--git", "HEAD")[1]) == {"train": "removed"}
     repository_here.write("bad/train.yaml", "a:2")
     repository_here.write(".hidden/train.yaml", "a:2")
     repository_here.write("some/deep/bad/x.yaml", "a:2", "x")
     assert kinds(diff("--git", "HEAD")[1]) == {"x": "changed", "train": "removed"}
     repository_here.commit()
     assert kinds(diff("--git", "HEAD~1..HEAD")[1]) == {"x": "changed", "train": "removed"}
+
+
+def test_what_is_ignored_no_longer_counts_though_it_is_the_same(repository_here: Repository, diff: Diff) -> None:
+    """Whoever changed `.fcompileignore` alone could have run or ended a Framework with no difference to be seen."""
+    repository_here.write("deep/miner.yaml", framework_name="miner")
+    repository_here.write("deep/train.yaml")
+    repository_here.put("deep/.fcompileignore", "miner.yaml\n")
+    old = repository_here.commit()
+    repository_here.put("deep/.fcompileignore", "train.yaml\n")
+    new = repository_here.commit()
+    for arguments in (f"{old}..{new}",), (f"{old}..{new}", "deep/miner.yaml", "deep/train.yaml"), (old,), (old, "deep"):
+        code, document = diff("--git", *arguments)
+        assert (code, arguments) == (1, arguments)
+        assert kinds(document) == {"miner": "added", "train": "removed"}
 
 
 def test_a_bare_repository(
