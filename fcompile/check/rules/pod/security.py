@@ -8,7 +8,7 @@ from typing import Any
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, flag, size, texts
 from fcompile.check.seen import repeated
-from fcompile.diagnostics.problem import Finding, Path, error_rule
+from fcompile.diagnostics.problem import Finding, Fix, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.formats import SPACE, accepts
 from fcompile.model.values import mapping, text
@@ -48,6 +48,13 @@ SYSCTL = error_rule(
 _IPC_SYSCTLS = frozenset(
     f"kernel.{name}" for name in ("sem", "shmall", "shmmax", "shmmni", "shm_rmid_forced", "shm", "msgmax", "msgmnb", "msgmni", "msg")
 )
+CAPABILITY_PREFIX = warning_rule(
+    code="FC269",
+    name="capability-prefix",
+    summary="A capability is written with `CAP_`.",
+    why="Kubernetes' names have no prefix, and containerd puts one before them: a container does not get `CAP_CAP_IPC_LOCK`.",
+    remedy="Leave `CAP_` out.",
+)
 _SWAP_SEPARATORS = str.maketrans("./", "/.")
 _MAX_PROFILE = 4095
 
@@ -61,6 +68,16 @@ def security_rules(pod: Pod) -> Iterator[Finding]:
     for container in pod.containers:
         if context := mapping(container.fields, "securityContext"):
             yield from _container(context, (*container.path, "securityContext"), pod)
+            yield from _capabilities(context, (*container.path, "securityContext"))
+
+
+def _capabilities(context: dict[str, Any], path: Path) -> Iterator[Finding]:
+    for key in ("add", "drop"):
+        for capability, here in texts(mapping(context, "capabilities"), (*path, "capabilities"), key):
+            name = capability.upper().removeprefix("CAP_")
+            if name != capability.upper() and name:
+                fix = Fix("leave `CAP_` out", here, "value", name) if name.replace("_", "").isalpha() else None
+                yield Finding(CAPABILITY_PREFIX, here, f"`{capability}` is `{name}` in Kubernetes: leave `CAP_` out", fix=fix)
 
 
 def _container(context: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:

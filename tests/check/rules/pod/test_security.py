@@ -21,8 +21,16 @@ def test_privileges() -> None:
     assert context(privileged=True) == []
     assert context(privileged=True, allowPrivilegeEscalation=False) == [f"FC265 {CONTEXT}.allowPrivilegeEscalation"]
     capabilities = {"add": ["NET_ADMIN", "CAP_SYS_ADMIN"]}
-    assert context(capabilities=capabilities, allowPrivilegeEscalation=False) == [f"FC265 {CONTEXT}.capabilities.add[1]"]
-    assert context(capabilities=capabilities) == []
+    assert context(capabilities=capabilities, allowPrivilegeEscalation=False) == [
+        f"FC265 {CONTEXT}.capabilities.add[1]",
+        f"FC269 {CONTEXT}.capabilities.add[1]",
+    ]
+
+
+def test_capabilities_have_no_prefix() -> None:
+    assert context(capabilities={"add": ["IPC_LOCK", "NET_ADMIN"], "drop": ["ALL"]}) == []
+    prefixed = {"add": ["CAP_IPC_LOCK"], "drop": ["cap_net_raw"]}
+    assert context(capabilities=prefixed) == [f"FC269 {CONTEXT}.capabilities.add[0]", f"FC269 {CONTEXT}.capabilities.drop[0]"]
     assert context(capabilities={"add": ["SYS_ADMIN"]}, allowPrivilegeEscalation=False) == []
 
 
