@@ -27,6 +27,8 @@ _TYPES: dict[str, tuple[type, str]] = {
     "object": (dict, "a mapping"),
 }
 """By kind of field: what YAML gives for it, and what it is in words."""
+MAX_OVERRIDES = 1_000
+"""Of one run. Each may go through a list of thousands of items."""
 
 
 class Override(NamedTuple):
@@ -84,8 +86,12 @@ class Applied(NamedTuple):
     path: Path
 
 
-def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types: dict[str, Type]) -> list[Applied]:
+def apply(overrides: Sequence[Override], frameworks: list[dict[str, Any]], types: dict[str, Type]) -> list[Applied]:
     """Carry the overrides out, in their order, on the Frameworks themselves. Raises SettingError; then some may be changed."""
+    if len(overrides) > MAX_OVERRIDES:
+        raise _refused(
+            overrides[MAX_OVERRIDES].written, f"there are {len(overrides):,} overrides, and {MAX_OVERRIDES:,} at most may be given"
+        )
     done = []
     for override in overrides:
         role = _the_role(override, frameworks)
