@@ -61,8 +61,8 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
     value = unit.value
     metadata, kind, version = mapping(value, "metadata"), text(value, "kind"), text(value, "apiVersion")
     name = text(metadata, "name")
-    if kind:
-        of_kind = (version or "").rpartition("/")[0], kind, text(metadata, "namespace") or "", name or text(metadata, "generateName") or ""
+    if kind and version:
+        of_kind = version.rpartition("/")[0], kind, text(metadata, "namespace") or "", name or text(metadata, "generateName") or ""
         # Each object without a name is one of its own: a hook of Argo CD, or something that has `items` and is no list by its kind.
         nameless[of_kind] += not name
         contents.objects[*of_kind, 0 if name else nameless[of_kind]] = Object(value, unit.document.source.name)

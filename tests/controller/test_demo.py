@@ -91,11 +91,13 @@ def test_a_pod_whose_containers_are_restarted_for_ever_does_not_end(tmp_path: Pa
     serves, works = role("serves", 2), role("works", 1)
     serves["task"]["pod"]["spec"]["restartPolicy"] = "Always"
     done = demo("--run", "0.1", "--timeout", "1.5", written(tmp_path, "both", serves, works))
-    assert (done.returncode, done.stderr) == (
+    *warned, said = done.stderr.splitlines()
+    assert (done.returncode, said) == (
         4,
         "fcontroller: both is AttemptRunning after 1.5 s; not ended: both-serves-0, both-serves-1; "
-        "under `restartPolicy: Always` containers are restarted for ever\n",
+        "under `restartPolicy: Always` containers are restarted for ever",
     )
+    assert "FC309" in warned[0]
     works["frameworkAttemptCompletionPolicy"]["minSucceededTaskCount"] = 1
     done = demo("--run", "0.1", written(tmp_path, "both", serves, works))
     assert (done.returncode, done.stderr) == (0, "")

@@ -19,7 +19,7 @@ from tests.convert.jobs import jobs
 from tests.convert.mutations import mutated
 from tests.convert.operator import convert
 
-EACH = 20
+EACH = 30
 """Changes of each job: with the 57 jobs there are, more than a thousand."""
 
 

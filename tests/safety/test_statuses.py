@@ -92,17 +92,6 @@ def test_frameworks_that_are_not_served_for_a_while_go_on(where: str) -> None:
         world.until(lambda: world.status()["state"] == "Completed", 60)
 
 
-def test_one_that_is_stopped_is_begun_anew_when_it_is_seen() -> None:
-    with World() as world:
-        world.make({"taskRoles": [role("w", 2)]})
-        world.run(10)
-        assert world.process is not None
-        world.loop.call_soon(world.process.controller.reconcilers["default", "f"].stop)
-        world.run(0.1)
-        world.stop()
-        world.until(lambda: world.status()["state"] == "Completed", 60)
-
-
 @pytest.mark.parametrize("code", [404, 409, 422])
 def test_a_lasting_refusal_is_told_and_a_race_is_not(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
