@@ -72,6 +72,7 @@ def test_problems_by_how_long_they_have_been() -> None:
     set_problem(status, conditions.SERVICES_MADE, "Refused", "m", FINE, 1, 20)
     set_problem(status, conditions.OBJECTS_DELETED, "Stuck", "m", FINE, 1, 5)
     set_problem(status, conditions.OBJECTS_DELETED, "", "", FINE, 1, 6)
+    set_problem(status, conditions.INTENT_STORED, "WaitsForTurn", "m", FINE, 1, 5)
     assert [problems(status, at) for at in (9, 10, 20)] == [[], ["PodsCreated"], ["PodsCreated", "ServicesMade"]]
 
 

@@ -247,6 +247,18 @@ def test_pods_that_were_moved_stay_even_if_the_cache_does_not_show_it_yet(last: 
     assert context.actions == [DeletePod(key, pod.uid) for key, pod in context.pods.items() if key not in kept]
 
 
+@pytest.mark.parametrize("refused", [True, False])
+def test_pods_have_stayed_only_if_it_was_known_that_the_attempt_is_the_last(refused: bool) -> None:
+    """Otherwise they went with its ConfigMap, which somebody else has deleted."""
+    context = begun(states.ATTEMPT_COMPLETED, config_map=False)
+    status, context.pods = context.status, {}
+    status.attempt.completion, status.retry_refused = UNTIL_STOP, refused
+    for _, task in status.tasks():
+        task.state, task.pod_kept = COMPLETED, True
+    reconcile_framework(context)
+    assert (status.state, [task.pod_kept for _, task in status.tasks()]) == (COMPLETED, [refused, refused])
+
+
 def test_pods_of_others_do_not_keep_the_config_map() -> None:
     context, (first, _) = goes(30), begun().pods.values()
     assert context.config_map is not None

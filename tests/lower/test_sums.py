@@ -46,6 +46,15 @@ def test_the_index_and_a_number() -> None:
     assert ranks([pod(role, "default", index) for index in (0, 11)]) == ["1 99999 0 0", "12 100010 11 11"]
 
 
+def test_one_sum_in_any_role_is_enough() -> None:
+    (plain,) = framework(value="{{FC_TASK_INDEX}}")["spec"]["taskRoles"]
+    made = framework()
+    made["spec"]["taskRoles"].append({**plain, "name": "ps"})
+    compiled = compile_framework(made, "default")
+    assert compiled.digest.startswith("v2:sha256:")
+    assert ranks([pod(role, "default", 3) for role in compiled.intent.roles]) == ["4", "3"]
+
+
 @pytest.mark.parametrize("value", ["{{FC_TASK_INDEX+100000}}", "{{FC_TASK_INDEX*2}}", "{{FC_TASK_INDEX + 1}}", "{{FC_POD_NAME+1}}"])
 def test_what_is_no_sum_stays(value: str) -> None:
     compiled = compile_framework(framework(value=value), "default")
