@@ -718,6 +718,26 @@ def test_a_token_that_cannot_be_read_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
+def test_a_connection_that_never_says_that_it_has_ended_holds_up_no_close(
+    loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The controller had ended, and its process stayed: uvloop had met a fatal error in TLS while it aborted."""
+    monkeypatch.setattr(http, "_ENDS", 0.1)
+
+    async def test() -> None:
+        async with Server(LENGTH).origin() as origin:
+            await get(origin)
+            (connection,) = origin._open
+            told = connection.connection_lost
+            monkeypatch.setattr(type(connection), "connection_lost", lambda *_: None)
+            async with asyncio.timeout(5):
+                await origin.close()
+            told(None)
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
 def test_no_connection_outlives_a_close(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     """Nor is one made later: it would be open when the loop ends, of which uvloop warns."""
 

@@ -29,6 +29,8 @@ An API server takes an object of 3 MiB, and makes six times that of it when it w
 _PIECE_BYTES = 16 * 1024
 """What is written at a time: as much as one TLS record holds. The buffer for the encrypted bytes grows with a write, and never shrinks."""
 _CLOSED = "the client is closed"
+_ENDS = 1.0
+"""Seconds that an aborted connection has to end. Where it is aborted amid a TLS record, uvloop may never say that it has."""
 _TARGET = re.compile("/[!-~]*")
 _HEAD_BYTES = 256 * 1024
 _BUFFER_BYTES = 128 * 1024
@@ -255,7 +257,7 @@ class _Connection(asyncio.BufferedProtocol):
     async def end(self) -> None:
         """Close it, whatever is under way, and wait until it is closed."""
         self._transport.abort()
-        await self._gone
+        await asyncio.wait((self._gone,), timeout=_ENDS)
 
     def _taken(self) -> bytes:
         body = b"".join(self._body)
