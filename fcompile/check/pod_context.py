@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.pod_values import choice, entries, flag
@@ -53,6 +54,21 @@ class Pod(NamedTuple):
     """False only when the Pod gets a user namespace of its own."""
     os_name: str
     """`linux`, `windows` or empty."""
+
+
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS = ("postStart", "preStop")
+
+
+def handlers(container: ContainerRef) -> Iterator[tuple[str, dict[str, Any], Path]]:
+    """Yield the probes of a container, then its lifecycle hooks, each with its name and its path."""
+    for owner, path, names in (
+        (container.fields, container.path, PROBES),
+        (mapping(container.fields, "lifecycle"), (*container.path, "lifecycle"), _HOOKS),
+    ):
+        for name in names:
+            if isinstance(handler := owner.get(name), dict):
+                yield name, handler, (*path, name)
 
 
 def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:

@@ -7,9 +7,12 @@ from itertools import islice
 from typing import Any
 
 from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model.values import sequence, text
 
 _SOME = 10
+_FEW_PORTS = 200
+"""With more ports than this, no similar name is searched for."""
 
 
 def given(value: dict[str, Any], key: str) -> bool:
@@ -34,6 +37,15 @@ def some(names: Collection[str]) -> str:
     if len(names) > _SOME:
         return f"{', '.join(islice(names, _SOME))} and {len(names) - _SOME:,} more"
     return ", ".join(sorted(names)) or "none"
+
+
+def port_hint(name: str, known: Collection[str], where: str) -> str:
+    """Return what to write in place of the name of a port that is not among the known ones.
+
+    :param where: the list of ports into which it might be put.
+    """
+    near = closest(name, sorted(known)) if len(known) <= _FEW_PORTS else None
+    return f"did you mean `{near.word}`?" if near else f"name a port in {where}, or write the number"
 
 
 def texts(owner: dict[str, Any], path: Path, key: str) -> list[tuple[str, Path]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext, containers
+from fcompile.check.pod_values import port_hint
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
-from fcompile.diagnostics.suggestions import closest
 from fcompile.model.names import service_name
 from fcompile.model.values import integer, mapping, sequence, text
 
@@ -42,9 +42,6 @@ UNKNOWN_TARGET_PORT = warning_rule(
     why="The Service then lists no such port, and whoever looks for it there finds no task.",
     remedy="Correct the name, write the number, or give one of the containers' `ports` this name.",
 )
-
-_FEW = 200
-"""With more ports than this, no similar name is searched for."""
 
 
 def service_rules(context: FrameworkContext) -> Iterator[Finding]:
@@ -86,9 +83,7 @@ def _target_ports(context: FrameworkContext, role: RoleContext) -> Iterator[Find
     known = {name for listed in of_pod for port in listed if (name := text(port, "name"))}
     for name, index in named:
         if name not in known:
-            near = closest(name, sorted(known)) if len(known) <= _FEW else None
-            hint = f"did you mean `{near.word}`?" if near else "name a port in the `ports` of a container, or write the number"
-            message = f"no container of the role has a port named `{name}`: {hint}"
+            message = f"no container of the role has a port named `{name}`: {port_hint(name, known, 'the `ports` of a container')}"
             yield Finding(UNKNOWN_TARGET_PORT, (*role.path, "service", "ports", index, "targetPort"), message)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from fcompile.check.pod_context import ContainerRef, Pod
+from fcompile.check.pod_context import ContainerRef, Pod, handlers
 from fcompile.check.pod_values import texts
 from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.model.patterns import lazy
@@ -53,14 +53,8 @@ def command_rules(pod: Pod) -> Iterator[Finding]:
 def _with_command(container: ContainerRef) -> Iterator[tuple[dict[str, Any], Path]]:
     """Yield what has a `command` in a container: itself, its probes and its hooks."""
     yield container.fields, container.path
-    lifecycle = mapping(container.fields, "lifecycle")
-    for owner, names, path in (
-        (container.fields, ("livenessProbe", "readinessProbe", "startupProbe"), container.path),
-        (lifecycle, ("postStart", "preStop"), (*container.path, "lifecycle")),
-    ):
-        for name in names:
-            if name in owner:
-                yield mapping(mapping(owner, name), "exec"), (*path, name, "exec")
+    for _, handler, path in handlers(container):
+        yield mapping(handler, "exec"), (*path, "exec")
 
 
 def _one_word(owner: dict[str, Any], path: Path) -> Iterator[Finding]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_context import ContainerRef, Pod
-from fcompile.check.pod_values import given
+from fcompile.check.pod_context import PROBES, ContainerRef, Pod, handlers
+from fcompile.check.pod_values import given, port_hint
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
-from fcompile.diagnostics.suggestions import closest
 from fcompile.model import gates
 from fcompile.model.values import integer, mapping, sequence, text
 
@@ -55,10 +54,7 @@ UNKNOWN_PORT = warning_rule(
     remedy="Correct the name, write the number, or give one of the container's `ports` this name.",
 )
 
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _OF_PROBE = ("exec", "httpGet", "tcpSocket", "grpc")
-_FEW = 200
-"""With more ports than this, no similar name is searched for."""
 _OF_HOOK = ("exec", "httpGet", "tcpSocket", "sleep")
 
 
@@ -72,15 +68,9 @@ def probe_rules(pod: Pod) -> Iterator[Finding]:
     for container in pod.containers:
         if container.is_init and not container.is_sidecar:
             continue  # `containers` says that they may not be there at all.
-        lifecycle = mapping(container.fields, "lifecycle")
-        for name in _PROBES:
-            if isinstance(probe := container.fields.get(name), dict):
-                yield from _probe(probe, name, (*container.path, name))
-                yield from _port(probe, (*container.path, name), container)
-        for name in ("postStart", "preStop"):
-            if isinstance(hook := lifecycle.get(name), dict):
-                yield from _hook(hook, (*container.path, "lifecycle", name), pod)
-                yield from _port(hook, (*container.path, "lifecycle", name), container)
+        for name, handler, path in handlers(container):
+            yield from _probe(handler, name, path) if name in PROBES else _hook(handler, path, pod)
+            yield from _port(handler, path, container)
 
 
 def _probe(probe: dict[str, Any], name: str, path: Path) -> Iterator[Finding]:
@@ -100,14 +90,10 @@ def _port(source: dict[str, Any], path: Path, container: ContainerRef) -> Iterat
     """Yield the name of a port that a probe or hook asks for in vain."""
     for kind in ("httpGet", "tcpSocket"):
         name = text(mapping(source, kind), "port")
-        known = {text(port, "name") for port in sequence(container.fields, "ports")} - {None, ""} if name else set()
+        known = {called for port in sequence(container.fields, "ports") if (called := text(port, "name"))} if name else set()
         if not name or name.isdigit() or name in known:
             continue
-        near = closest(name, sorted(filter(None, known))) if len(known) <= _FEW else None
-        if near:
-            message = f"this container has no port named `{name}`, so it fails each time: did you mean `{near.word}`?"
-        else:
-            message = f"this container has no port named `{name}`, so it fails each time: name a port in its `ports`, or write the number"
+        message = f"this container has no port named `{name}`, so it fails each time: {port_hint(name, known, 'its `ports`')}"
         yield Finding(UNKNOWN_PORT, (*path, kind, "port"), message)
 
 
