@@ -71,6 +71,15 @@ async def write_status(api: Api, framework: Json, status: Callable[[], str]) -> 
     return written
 
 
+def head_of(name: tuple[str, str], uid: str) -> Json:
+    """Return of a Framework that is not at hand what tells it apart: enough to read it, and for reports.
+
+    :param name: its namespace and its name.
+    """
+    metadata = {"namespace": name[0], "name": name[1], "uid": uid, "resourceVersion": ""}
+    return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}
+
+
 async def read_framework(api: Api, framework: Json) -> Json | None:
     """Return the Framework as it is now, or None if it is gone, even if another one has its name."""
     metadata = framework["metadata"]

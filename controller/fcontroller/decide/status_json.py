@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator, Mapping
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple, TypeVar
 
+from fcompile.model.formats import accepts
 from fcompile.model.packed import packed_tasks
 from fcontroller.decide.messages import size
 from fcontroller.decide.states import STATES
@@ -42,8 +43,6 @@ _KEPT = ',"podKept":true'
 """Like other fields that are not upstream's, only there when it says something."""
 _ROLE = re.compile(r'{"name":"[^"\\]*","instanceUID":"[^"\\]*","podGracefulDeletionTimeoutSec":(?:null|-?[0-9]+),"taskStatuses":\[')
 """How a role begins, as this controller and upstream's write it. No name, message or reason of anybody's has unescaped quotes in it."""
-_NAME = re.compile("[a-z0-9]{1,63}")
-"""What a role can be called."""
 T = TypeVar("T")
 
 
@@ -205,7 +204,8 @@ def _role_head(role: Role) -> str:
 
 
 def _role_from_json(value: Json) -> Role:
-    if not _NAME.fullmatch(value["name"]):  # It is a part of paths: `x?`, `../` or a line end would lead to the objects of others.
+    # It is a part of paths: `x?`, `../` or a line end would lead to the objects of others.
+    if not accepts("framework-name")(value["name"]):
         raise ValueError(f"no role can be called {value['name']!r:.100}")
     role = Role(value["name"], value["instanceUID"])
     role.graceful_deletion_timeout = value.get("podGracefulDeletionTimeoutSec")

@@ -94,8 +94,7 @@ class Garbage:
     async def _work(self, namespace: str) -> None:
         while due := self._due[namespace]:
             name = next(iter(due))
-            metadata = {"namespace": name[0], "name": name[1], "uid": due.pop(name), "resourceVersion": ""}
-            framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}
+            framework = requests.head_of(name, due.pop(name))
             try:
                 left = await self._left(name)
                 if left:

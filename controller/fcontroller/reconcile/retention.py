@@ -11,7 +11,6 @@ from http import HTTPStatus
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from fcompile.model import names
 from fcompile.model.framework import asks_for_pause
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
@@ -124,8 +123,7 @@ class Retention:
         known = self.kept.get(name)
         if known is None:
             return
-        about = {"namespace": name[0], "name": name[1], "uid": known.uid, "resourceVersion": ""}
-        framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": about}
+        framework = requests.head_of(name, known.uid)
         kept, failures = None, known.failures + 1
         try:
             kept = await self._treat(known, await requests.read_framework(self._dependencies.api, framework))
