@@ -649,12 +649,16 @@ BUSY = b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain\r\nRetry-Aft
 GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>"
 
 
-def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As an API server does. What else is no Status is no answer: nobody knows whether it was carried out."""
-    status = {"code": 429, "reason": "TooManyRequests", "message": "Too many requests"}
-
+@pytest.fixture
+def no_kubeconfig(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.mark.usefixtures("no_kubeconfig")
+def test_who_is_too_busy_may_say_so_in_plain_text() -> None:
+    """As an API server does. What else is no Status is no answer: nobody knows whether it was carried out."""
+    status = {"code": 429, "reason": "TooManyRequests", "message": "Too many requests"}
 
     async def test() -> None:
         server = Server(BUSY, BUSY, GATEWAY, GATEWAY)
@@ -674,10 +678,8 @@ def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(("written", "seconds"), [(b"nan", 0.1), (b"inf", 60), (b"-1", 0.1), (b"1e3", 60), (b"soon", 1), (b"", 1)])
-def test_how_long_to_wait_is_a_number_of_seconds(written: bytes, seconds: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("KUBECONFIG", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-
+@pytest.mark.usefixtures("no_kubeconfig")
+def test_how_long_to_wait_is_a_number_of_seconds(written: bytes, seconds: float) -> None:
     async def test() -> None:
         server = Server(BUSY.replace(b"Retry-After: 7", b"Retry-After: " + written))
         async with server.origin():
