@@ -22,7 +22,7 @@ from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Projection, Unreachable, version_of
-from fcontroller.breath import Breath, turns, unhurried
+from fcontroller.breath import Breath, turns
 from fcontroller.decide import actions
 from fcontroller.decide.conditions import set_adopted, set_completed, set_services
 from fcontroller.decide.context import ReconcileContext, deadline
@@ -31,7 +31,6 @@ from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETION_PENDING
 from fcontroller.decide.status import Key, Status
-from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import (
     Broken,
@@ -59,6 +58,7 @@ from fcontroller.reconcile.background import Background
 from fcontroller.reconcile.dirty import DirtyTasks
 from fcontroller.reconcile.perform import ActionContext
 from fcontroller.reconcile.pod_renderer import PodRenderer
+from fcontroller.reconcile.read_status import read_status
 from fcontroller.reconcile.services import Services
 from fcontroller.reconcile.status_writer import StatusWriter, remembered
 from fcontroller.reconcile.waits import Waits
@@ -151,7 +151,7 @@ class Reconciler:
                     await asyncio.sleep(_LAG)
                 if not self._cache.has_seen(self.key, version):
                     await self._cache.refresh(self.key)
-                status = await self._read(found["status"]) if found and _has_status(found) else None
+                status = await read_status(found["status"], self.key[0]) if found and _has_status(found) else None
                 if status is not None and status.state == DELETION_PENDING and status.retry_refused:
                     status.end.unmoved = kept_keys(status) - await self._moved()
                 return mailbox.put(Loaded(found, status))
@@ -160,12 +160,6 @@ class Reconciler:
                 error.args = (f"reading it, before anything else can be done: {error}",)
                 self.dependencies.report.refused(framework, None, error, failures)
                 await asyncio.sleep(backoff(failures))
-
-    async def _read(self, stored: Json) -> Status:
-        if not stored["attemptStatus"].get("taskRoleStatusesCompressed"):
-            return (await unhurried(status_from(stored)))[0]
-        async with turns().alone(self.key[0]):  # Some kilobytes may unpack to a hundred megabytes of values.
-            return (await unhurried(status_from(stored)))[0]
 
     async def _moved(self) -> set[Key]:
         """Return the tasks whose Pods are the Framework's own: the controller before has moved them. Raises Refused and Unreachable."""

@@ -16,13 +16,12 @@ from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Projection, Unreachable, Unwanted, path_of
-from fcontroller.breath import unhurried
 from fcontroller.decide.conditions import is_retained, set_retained
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import tracker_of
-from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name
+from fcontroller.reconcile.read_status import read_status
 
 _EVERY = 1.0
 """Seconds between one look at which Frameworks are due and the next. Among ten thousand it takes a millisecond."""
@@ -182,7 +181,7 @@ class Retention:
         namespace, uid = metadata["namespace"], metadata["uid"]
         listed, _ = await requests.list_owned(api, "pods", namespace, metadata["name"], Projection.METADATA)
         pods: dict[str, Json] = {pod["metadata"]["name"]: pod for pod in listed}
-        read, _ = await unhurried(status_from(status))
+        read = await read_status(status, namespace)
         for pod_name in [task.attempt.object_name for _, task in read.tasks() if task.pod_kept and task.attempt.object_name not in pods]:
             found = await requests.find(api, path_of("pods", namespace, pod_name), Projection.METADATA)
             if found is not None:
