@@ -17,6 +17,7 @@ from fcontroller.decide.actions import (
     ReleaseConfigMap,
     RemoveConfigMap,
 )
+from fcontroller.decide.completion import ended_with_the_attempt
 from fcontroller.decide.context import FRAMEWORK_RETRY, ReconcileContext
 from fcontroller.decide.framework import config_map_created, reconcile_framework
 from fcontroller.decide.observed import Pod
@@ -393,6 +394,24 @@ def test_pods_whose_owner_somebody_has_taken_off_are_deleted_before_the_attempt_
     context.actions.clear()
     reconcile_framework(context)
     assert (end(context), context.actions) == (-100, [])
+
+
+@pytest.mark.parametrize(("state", "waits"), [(RUNNING, True), (CREATION_REQUESTED, False)])
+def test_one_whose_state_is_not_stored_is_not_deleted_unless_it_was_only_asked_for(state: str, waits: bool) -> None:
+    """After a death in between, nobody would know what the Pod that is gone was."""
+    context = begun(config_map=False)
+    status = context.status
+    status.end.object_gone = True
+    context.pods = {key: pod._replace(controller="") for key, pod in context.pods.items() if key == ("a", 1)}
+    (_, first), (_, task) = status.tasks()
+    first.state, task.state, task.changed = states.COMPLETED, state, status.touch()
+    delete = DeletePod(("a", 1), context.pods["a", 1].uid, completion=ended_with_the_attempt())
+    reconcile_framework(context)
+    assert (delete in context.actions, end(context)) == (not waits, None)
+    status.stored = status.revision
+    context.actions.clear()
+    reconcile_framework(context)
+    assert delete in context.actions
 
 
 @pytest.mark.parametrize(("state", "deletes"), [(states.DELETION_PENDING, True), (states.DELETION_REQUESTED, False)])
