@@ -27,33 +27,39 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def sdist(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sdist")
-    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=repository)
-    (archive,) = folder.iterdir()
+def archives(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a release is, made as .github/workflows/release.yml makes it: the sdist, and the wheel from it."""
+    folder = tmp_path_factory.mktemp("release")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, cwd=repository)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sdist(archives: Path) -> Path:
+    (archive,) = archives.glob("*.tar.gz")
     return archive
 
 
 @pytest.fixture(scope="module")
-def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(archives: Path) -> Path:
     """Built from the unpacked sdist, as pip does: so what the sdist lacks is missed."""
-    folder = tmp_path_factory.mktemp("wheel")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
-    (source,) = folder.iterdir()
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist", cwd=source)
-    (built,) = (folder / "dist").iterdir()
-    return built
+    (archive,) = archives.glob("*.whl")
+    return archive
+
+
+def install(folder: Path, *arguments: str | Path) -> Path:
+    """Install into a fresh environment, with the pip of this one: to give each its own takes longer. Returns its scripts' folder."""
+    venv.create(folder / "venv")
+    scripts = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    pip = (sys.executable, "-m", "pip", "--python", scripts / "python", "--disable-pip-version-check")
+    run(*pip, "install", "-q", *arguments, cwd=folder)
+    return scripts
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The scripts' folder of a fresh environment that holds the wheel and what it depends on."""
-    folder = tmp_path_factory.mktemp("installed")
-    venv.create(folder / "venv", with_pip=True)
-    scripts = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    run(scripts / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel, cwd=folder)
-    return scripts
+    return install(tmp_path_factory.mktemp("installed"), wheel)
 
 
 def source_files(repository: Path, folder: str) -> set[str]:
@@ -172,14 +178,6 @@ def test_the_lock_names_only_the_public_index(repository: Path) -> None:
     assert "://" not in (repository / "requirements-dev.txt").read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def archives(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a release is, made as .github/workflows/release.yml makes it: the sdist, and the wheel from it."""
-    folder = tmp_path_factory.mktemp("release")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, cwd=repository)
-    return folder
-
-
 def test_the_same_commit_makes_the_same_bytes(archives: Path, repository: Path, tmp_path: Path) -> None:
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, cwd=repository)
     names = sorted(path.name for path in archives.iterdir())
@@ -187,19 +185,23 @@ def test_the_same_commit_makes_the_same_bytes(archives: Path, repository: Path, 
     assert [(tmp_path / name).read_bytes() for name in names] == [(archives / name).read_bytes() for name in names]
 
 
+@pytest.fixture(scope="module")
+def wheelhouse(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that docs/install.md has one fill where there is a network."""
+    folder = tmp_path_factory.mktemp("wheelhouse")
+    pins = re.findall(r"^([a-z0-9-]+==\S+)(.*?) \\$", (repository / "requirements-dev.txt").read_text("utf-8"), re.MULTILINE)
+    (folder / "pins.txt").write_text("".join(f"{pin}{marker}\n" for pin, marker in pins))
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    options = ("-q", "--only-binary", ":all:", "-d", folder, "-c", folder / "pins.txt")
+    run(*pip, "download", *options, "PyYAML", "Jinja2", "click", "hatchling", cwd=folder)
+    return folder
+
+
 @pytest.mark.network
 @pytest.mark.parametrize("suffix", [".whl", ".tar.gz"])
-def test_it_installs_where_there_is_no_index(suffix: str, archives: Path, repository: Path, tmp_path: Path) -> None:
-    """As docs/install.md says: a folder is filled where there is a network, and then nothing else is asked."""
+def test_it_installs_where_there_is_no_index(suffix: str, archives: Path, wheelhouse: Path, repository: Path, tmp_path: Path) -> None:
+    """As docs/install.md says: nothing but the folder is asked."""
     (archive,) = archives.glob(f"*{suffix}")
-    pins = re.findall(r"^([a-z0-9-]+==\S+)(.*?) \\$", (repository / "requirements-dev.txt").read_text("utf-8"), re.MULTILINE)
-    (tmp_path / "pins.txt").write_text("".join(f"{pin}{marker}\n" for pin, marker in pins))
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    wheelhouse = tmp_path / "wheelhouse"
-    options = ("-q", "--only-binary", ":all:", "-d", wheelhouse, "-c", tmp_path / "pins.txt")
-    run(*pip, "download", *options, "PyYAML", "Jinja2", "click", "hatchling", cwd=tmp_path)
-    venv.create(tmp_path / "venv", with_pip=True)
-    scripts = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    run(scripts / "python", "-m", "pip", "install", "-q", "--no-index", "--find-links", wheelhouse, archive, cwd=tmp_path)
+    scripts = install(tmp_path, "--no-index", "--find-links", wheelhouse, archive)
     assert run(scripts / "fcompile", "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
     run(scripts / "fcompile", "validate", "--require", repository / "examples" / "hello.yaml", cwd=tmp_path)
