@@ -470,12 +470,13 @@ def _configmap(letter: str, keys: int) -> str:
     return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n" + "".join(f'  k{key}: "{letter}{key}"\n' for key in range(keys))
 
 
-@pytest.mark.parametrize("format", ["markdown", "json", "html"])
-def test_a_report_of_many_differences_needs_little_more_than_the_comparison(format: str, tmp_path: Path) -> None:
+def test_a_report_of_many_differences_needs_little_more_than_the_comparison(tmp_path: Path) -> None:
     """A comment on a pull request was made as a whole, megabytes long, before all but 60 kB of it were thrown away."""
     for name, letter in (("old.yaml", "a"), ("new.yaml", "b")):
         (tmp_path / name).write_text(_configmap(letter, 40_000))
     text = bounded(tmp_path, "diff", "old.yaml", "new.yaml")
-    ran = bounded(tmp_path, "diff", "--format", format, "old.yaml", "new.yaml")
-    assert (text.code, ran.code, bool(ran.out)) == (1, 1, True), text.said + ran.said
-    assert ran.mebibytes < text.mebibytes + 15
+    assert text.code == 1, text.said
+    for format in ("markdown", "json", "html"):
+        ran = bounded(tmp_path, "diff", "--format", format, "old.yaml", "new.yaml")
+        assert (ran.code, bool(ran.out)) == (1, True), ran.said
+        assert ran.mebibytes < text.mebibytes + 15, format
