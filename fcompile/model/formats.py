@@ -100,7 +100,8 @@ def _env_name(text: str) -> bool:
 
 
 def _dns_prefix(text: str) -> bool:
-    return _dns_subdomain(text[:-1] + "a" if len(text) > 1 and text[-1] == "-" else text)
+    # As the API server does it: the byte before a dash at the end is not looked at.
+    return text.isascii() and _dns_subdomain(text[:-2] + "a" if len(text) > 1 and text[-1] == "-" else text)
 
 
 def _relaxed_dns_search(text: str) -> bool:
@@ -141,7 +142,12 @@ FORMATS: dict[str, Format] = {
     ),
     "dns-label": Format(_DNS_LABEL, _LABEL, 63, _dns_label),
     "dns-subdomain": Format(_DNS_SUBDOMAIN, _SUBDOMAIN, 253, _dns_subdomain),
-    "dns-prefix": Format(f"{_DNS_SUBDOMAIN}, and `-` at the end", rf"(?!-$)(?:{_LABEL}\.)*(?:[a-z0-9][-a-z0-9]*|-)", 253, _dns_prefix),
+    "dns-prefix": Format(
+        f"{_DNS_SUBDOMAIN}, and `-` at the end",
+        rf"(?![\s\S]{{253}}[^-])(?:{_SUBDOMAIN}|(?:{_LABEL}\.)*(?:[a-z0-9][-a-z0-9]*)?[\x00-\x7f]-)",
+        254,
+        _dns_prefix,
+    ),
     "hostname": Format(_DNS_SUBDOMAIN.replace("253", "64"), _SUBDOMAIN, 64),
     "label-key": Format(_KEY, rf"(?:(?=[^/]{{1,253}}/){_SUBDOMAIN}/)?{_NAME}", 0, _label_key),
     "annotation-key": Format(

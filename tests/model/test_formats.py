@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcompile.model.formats import FORMATS, accepts, suggestion
+from tests.cluster.cluster import Cluster
 
 LONG = "x" * 63
 GOOD = {
     "framework-name": ["a", "0", LONG],
     "dns-label": ["a", "0", "a-b", "a--b", LONG],
     "dns-subdomain": ["a", "a.b", "a-b.c", f"{LONG}x.{LONG}", "x" * 253],
-    "dns-prefix": ["a", "a.b-", "a--", "a.-"],
+    "dns-prefix": ["a", "a.b-", "a--", "a.-", "a.--", "--", "A-", "a -", "a..-", "x" * 253 + "-"],
     "hostname": ["a.b", "x" * 64],
     "label-key": ["a", "A_b.c-D", "example.com/A", f"{'x' * 253}/{LONG}"],
     "annotation-key": ["a", "Example.COM/A"],
@@ -43,7 +44,7 @@ BAD = {
     "framework-name": ["", "A", "a-b", "a.b", LONG + "x", "é", "a\n"],
     "dns-label": ["", "-a", "a-", "A", "a.b", "a_b", LONG + "x", "é", "a\n"],
     "dns-subdomain": ["", ".", "a.", ".a", "a..b", "A", "-a.b", "a.b-", "x" * 254, "a_b"],
-    "dns-prefix": ["", "-", "a.", "-a", "a-.b", "a.--"],
+    "dns-prefix": ["", "-", "a.", "-a", "a-.b", "-a-", "a.-b-", "é-", "é--", "x" * 254, "x" * 254 + "-"],
     "hostname": ["", "x" * 65],
     "label-key": ["", "/a", "a/", "a/b/c", "-a", "A.b/c", LONG + "x", f"{'x' * 254}/a", "a b", "é"],
     "annotation-key": ["", "a_b/c", "/a"],
@@ -88,6 +89,16 @@ def test_only_a_dot_at_the_end_comes_on_top_of_the_longest_domain(name: str) -> 
     assert accepts(name)("a" * 253)
     assert accepts(name)("a" * 253 + ".")
     assert not accepts(name)("a" * 254)
+
+
+def test_the_server_takes_the_same_prefixes(cluster: Cluster) -> None:
+    for text in (*GOOD["dns-prefix"], *filter(None, BAD["dns-prefix"])):
+        named = {"configMapRef": {"name": text}}
+        for generated, source in (({"generateName": text}, []), ({}, [named])):
+            container = {"name": "a", "image": "a", "envFrom": source}
+            pod = {"metadata": {"name": "a", **generated}, "spec": {"containers": [container]}}
+            status, answer = cluster.api.request("POST", "/api/v1/namespaces/default/pods", pod, {"dryRun": "All"})
+            assert status == (201 if accepts("dns-prefix")(text) else 422), answer
 
 
 def by_pattern(name: str, text: str) -> bool:

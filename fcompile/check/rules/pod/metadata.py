@@ -70,7 +70,7 @@ def metadata_rules(pod: Pod) -> Iterator[Finding]:
             yield Finding(FINALIZER, name_path, message)
     yield from _exclusive(metadata, path)
     prefix = text(metadata, "generateName")
-    if prefix and not accepts("dns-subdomain")(prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix):
+    if prefix and not accepts("dns-prefix")(prefix):
         message = f'`generateName` "{prefix}" cannot begin the name of a Pod, though the Pod is named otherwise; remove it'
         yield Finding(GENERATE_NAME, (*path, "generateName"), message)
     if "annotations" in metadata:
