@@ -150,10 +150,7 @@ def _restart_policy(role: RoleContext) -> Iterator[Finding]:
     spec_path: Path = (*role.template_path, "spec")
     restart = text(spec, "restartPolicy")
     if spec and "restartPolicy" not in spec:
-        message = (
-            "`restartPolicy` is left out, which means Always: the containers are restarted for ever and the task never completes; write "
-            "`Never` for a task that ends, `Always` for one that serves"
-        )
+        message = "`restartPolicy` is left out, which means Always: a task that ends needs `Never`"
         yield Finding(RESTART_POLICY_LEFT_OUT, spec_path, message, part="key")
     if min_succeeded(role) < 1:
         return
@@ -183,7 +180,7 @@ def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
     count = integer(retry, "maxRetryCount") or 0
     # Where successes end the attempt, failures are tolerated on purpose.
     if all(min_succeeded(role) < 1 for role in roles):
-        message = "no role has a minFailedTaskCount of 1 or more: the Framework is Succeeded even when every task failed"
+        message = "no role has a minFailedTaskCount of 1 or more: no failure ends the attempt"
         yield Finding(FAILURES_IGNORED, ("spec", "taskRoles"), message, part="key")
     if count == -1 or count > 0:
         message = (
