@@ -134,6 +134,25 @@ class _Uncollected(Refusing):
         await asyncio.Event().wait()
 
 
+def test_a_pod_that_somebody_deletes_with_a_longer_grace_period() -> None:
+    """He decides how long a container may run on that ignores SIGTERM, and nobody was told what a Stop waited for."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            role = role_spec("worker", 1)
+            role["task"]["pod"]["metadata"]["annotations"]["sim/stop"] = "never"
+            role["task"]["pod"]["spec"]["terminationGracePeriodSeconds"] = 5
+            await made.make("train", {"taskRoles": [role]})
+            await all_run(made, "train", [0])
+            assert (await made.api.request("DELETE", path_of("pods", "default", "train-worker-0"), {"gracePeriodSeconds": 10**9})).ok
+            await made.edit("train", "executionType", "Stop")
+            said = await condition(made, "ObjectsDeleted", "False")
+            held = "Pod `train-worker-0` is still there: a finalizer, a longer grace period, or the node of a Pod, holds it"
+            assert (said["reason"], said["message"]) == ("Held", held)
+
+    run_in_memory(work())
+
+
 def test_what_the_garbage_collector_leaves_is_deleted() -> None:
     """All but what is nobody's task, and holds the ConfigMap nevertheless."""
 

@@ -50,6 +50,7 @@ class _InitContainer(TypedDict, total=False):
 class _Spec(TypedDict, total=False):
     initContainers: list[_InitContainer]
     nodeName: str
+    terminationGracePeriodSeconds: int
 
 
 class _Pod(TypedDict, total=False):

@@ -66,7 +66,7 @@ class Pod(NamedTuple):
     It is JSON text: as values it would take five times the memory.
     """
     grace: float = 0
-    """For how many seconds it may run on after that."""
+    """For how many seconds it may run on after that: at most its own grace period, whatever whoever deletes it asks for."""
     marked: bool = False
     """Whether it is being deleted with no grace period left and no finalizer. A Pod stays like this if its deletion was interrupted."""
     disruption: str = ""
@@ -104,7 +104,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         host_ip=sys.intern(status.get("hostIP", "")[:_SHORT]),
         deletion_start=_deletion_start(metadata),
         finished=_bounded(_end(value)) if phase in ("Succeeded", "Failed") else None,
-        grace=metadata.get("deletionGracePeriodSeconds") or 0,
+        grace=min(metadata.get("deletionGracePeriodSeconds") or 0, spec.get("terminationGracePeriodSeconds", 30)),
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
         disruption=": ".join(disruption(status))[:_LONGEST] if "deletionTimestamp" in metadata else "",
         owners=len(metadata.get("ownerReferences") or ()),

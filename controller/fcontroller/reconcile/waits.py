@@ -118,5 +118,5 @@ class Waits:
             for key, end in ends.items()
             if now > end
         ]
-        self._held = [f"{name} is still there: a finalizer, or the node of a Pod, holds it" for name in late]
+        self._held = [f"{name} is still there: a finalizer, a longer grace period, or the node of a Pod, holds it" for name in late]
         return self._held
