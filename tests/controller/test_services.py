@@ -108,6 +108,29 @@ async def kept(made: Lab) -> None:
     await until(made, "kept-worker", lambda found: found["spec"]["selector"] == first["spec"]["selector"])
 
 
+async def with_an_address(made: Lab, note: str = "") -> None:
+    """Of a Service that somebody else has made for us: nobody can take the address off it again."""
+    name = f"address{len(note)}"
+    await made.make(name, SPEC)
+    await runs(made, name)
+    found = await until(made, f"{name}-worker", bool)
+    metadata = {key: found["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")}
+    metadata["annotations"] = {"note": note}
+    spec = {"clusterIP": "10.0.0.77" if note else "10.0.0.78", "ports": [{"port": 7}], "selector": {"app": "b"}}
+    while True:  # We may be faster.
+        await made.api.request("DELETE", path_of("services", made.namespace, f"{name}-worker"), OPTIONS)
+        answer = await made.api.request("POST", collection("services", made.namespace), {"metadata": metadata, "spec": spec})
+        if answer.code != 409:
+            break
+    assert answer.ok, answer.message
+    found = await until(made, f"{name}-worker", lambda found: found and found["spec"]["clusterIP"] == "None")
+    assert found["spec"]["selector"] == {"FC_FRAMEWORK_NAME": name, "FC_TASKROLE_NAME": "worker"}
+
+
+async def with_an_address_and_too_large(made: Lab) -> None:
+    await with_an_address(made, "x" * 200_000)
+
+
 async def too_large(made: Lab) -> None:
     """Whoever says of a Service that it is a Framework's may add to it, but not so much that it fills the controller's memory."""
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "any", "uid": str(uuid.uuid4()), "controller": True}
@@ -211,7 +234,15 @@ async def after_a_restart(made: Lab) -> None:
 
 
 Scenario = Callable[[Lab], Coroutine[Any, Any, None]]
-SCENARIOS: list[Scenario] = [kept, too_large, follows_the_spec, follows_the_spec_of_the_next_attempt, left_alone]
+SCENARIOS: list[Scenario] = [
+    kept,
+    with_an_address,
+    with_an_address_and_too_large,
+    too_large,
+    follows_the_spec,
+    follows_the_spec_of_the_next_attempt,
+    left_alone,
+]
 WITH_COLLECTOR: list[Scenario] = [ends_with_the_framework, ends_while_it_runs, after_a_restart]
 """In memory only: a real collector takes half a minute until it hears of a new definition."""
 

@@ -48,6 +48,14 @@ def test_what_is_not_there_is_made_and_what_nobody_wants_goes() -> None:
     assert plan({}, {"f-a": going}, "u") == plan({"f-a": service()}, {"f-a": going}, "u") == Plan([], [])
 
 
+def test_what_cannot_become_headless_is_made_anew() -> None:
+    addressed = stored(service())
+    addressed["spec"]["clusterIP"] = "10.0.0.7"
+    assert plan({"f-a": service()}, {"f-a": addressed}, "u") == Plan([DeleteService("f-a", "s"), CreateService(service())], [])
+    addressed["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert [type(action) for action in plan({"f-a": service()}, {"f-a": addressed}, "u").actions] == [ReplaceService]
+
+
 DAMAGE: dict[str, Any] = {
     "no labels": lambda value: value["metadata"].pop("labels"),
     "another label": lambda value: value["metadata"]["labels"].update(FC_TASKROLE_NAME="b"),

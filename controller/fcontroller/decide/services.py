@@ -62,7 +62,9 @@ def plan(wanted: Mapping[str, Json], found: Mapping[str, Json], owner: str) -> P
         else:
             # Also while it is being deleted: a finalizer may hold it for as long as somebody likes.
             right = _as_wanted(service, there)
-            if right != there:
+            if _has_address(there):  # Which it keeps for as long as it is there.
+                actions += [DeleteService(name, there["metadata"]["uid"]), CreateService(service)]
+            elif right != there:
                 actions.append(ReplaceService(right))
     for name, there in found.items():
         if name not in wanted and is_ours(there, owner) and "deletionTimestamp" not in there["metadata"]:
@@ -73,6 +75,11 @@ def plan(wanted: Mapping[str, Json], found: Mapping[str, Json], owner: str) -> P
 def is_ours(service: Json, owner: str) -> bool:
     """Return whether the Framework with this uid is the Service's controller."""
     return controller_of(service["metadata"]) == owner
+
+
+def _has_address(there: Json) -> bool:
+    """Return whether the Service, which nobody has deleted yet, has an address of its own, so that it cannot become headless."""
+    return there["spec"].get("clusterIP", "None") not in ("None", "") and "deletionTimestamp" not in there["metadata"]
 
 
 def _goes_soon(there: Json, wanted: Json) -> bool:

@@ -289,12 +289,13 @@ def pod_name(framework: str, key: Key) -> str:
 def essence(service: Json) -> Json:
     """Return the part of a Service that is kept: all that is needed to write it back, if it has a controller and is not too large.
 
-    Anybody can claim that a Framework is a Service's controller. One of ours that is too large is written anew, without what was added.
+    Anybody can claim that a Framework is a Service's controller. One of ours that is too large is written anew, without what was added, or
+    made anew if it has an address.
     """
     metadata: dict[str, Any] = {key: value for key, value in service["metadata"].items() if key != "managedFields"}
     kept = {"metadata": metadata, "spec": service["spec"]}
     is_kept = observed.controller_of(metadata) and len(json.dumps(kept)) <= _SERVICE
-    return kept if is_kept else {"metadata": _identity(service), "spec": {}}
+    return kept if is_kept else {"metadata": _identity(service), "spec": {"clusterIP": service["spec"].get("clusterIP", "")}}
 
 
 def _identity(value: Json) -> Json:

@@ -101,7 +101,7 @@ class Services:
     def _plan_next(self, services: Mapping[str, Json]) -> Plan:
         """Plan for an edit, or the next attempt."""
         to_do, taken = plan(services, self._found, self._uid)
-        runs = self._wanted or {}
+        runs = (self._wanted or {}).keys() - services.keys()
         return Plan([action for action in to_do if not isinstance(action, DeleteService) or action.name not in runs], taken)
 
     async def _ensure(self, planned: Callable[[], Plan], wanted: Wanted, *, maintains: bool) -> None:
