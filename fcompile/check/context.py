@@ -99,10 +99,7 @@ class FrameworkContext(NamedTuple):
         """Return a path within a substituted template as it stands in the source, where keys still hold placeholders."""
         if not self.holds_placeholders or len(path) <= 5 or path[:2] != ("spec", "taskRoles"):
             return path
-        position = int(path[2])
-        if position >= len(self.roles):
-            return path
-        role = self.roles[position]
+        role = self.roles[int(path[2])]
         node, source = role.template, list(path[:5])
         for step in path[5:]:
             source.append(self._source_key(role, node, step))

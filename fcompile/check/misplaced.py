@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Path
@@ -240,29 +240,17 @@ def home(name: str, root: str, path: Path, version: int) -> str | None:
     Fields are often indented one step too far or too little, so the objects around and below are looked at first.
     """
     steps = [step for step in path if isinstance(step, str)]
-    chain = _types_along(root, steps, version)
+    chain = list(accumulate(steps, lambda owner, step: types(version)[owner][step].ref, initial=root))
     for depth in range(len(chain) - 2, -1, -1):
         if name in types(version)[chain[depth]]:
             up = len(chain) - 1 - depth
             owner = f"`{steps[depth - 1]}`" if depth else f"the {root}"
             return f"it is a field of {owner}, {f'{up} levels' if up > 1 else 'one level'} up"
-    if chain:
-        for field, below in types(version)[chain[-1]].items():
-            if below.ref and name in types(version)[below.ref]:
-                return f"it belongs in `{field}`, one level down"
+    for field, below in types(version)[chain[-1]].items():
+        if below.ref and name in types(version)[below.ref]:
+            return f"it belongs in `{field}`, one level down"
     place = _places(root, version).get(name)
     return None if place is None else f"it is a field of `{place}`"
-
-
-def _types_along(root: str, steps: Collection[str], version: int) -> list[str]:
-    """Return the object types from the root to the end of a path; none when the path leads into a map."""
-    chain = [root]
-    for step in steps:
-        field = types(version)[chain[-1]].get(step)
-        if field is None or not field.ref:
-            return []
-        chain.append(field.ref)
-    return chain
 
 
 @cache

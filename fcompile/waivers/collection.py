@@ -86,17 +86,14 @@ class Waivers:
     def unused(self, checked: Iterable[str] | None = None) -> list[Problem]:
         """Return a problem for each waiver that has covered nothing, in the order of files and lines.
 
-        `checked` holds the files of a run that saw only some of the project's, as under pre-commit: an entry of the waivers file is
-        then reported only if it could have covered something in one of them. Comments in a file that could not be read to its end
-        are not reported.
+        `checked` holds the files of a run that saw only some of the project's, as under pre-commit: a waiver is then reported only if it
+        could have covered something in one of them. Those in a file that could not be read to its end are not reported.
         """
         files = None if checked is None else tuple(checked)
 
         def idle(waiver: Waiver) -> bool:
-            if waiver in self._used:
+            if waiver in self._used or waiver.file in self._unread:
                 return False
-            if waiver.kind == "comment":
-                return waiver.file not in self._unread
             return files is None or any(map(waiver.scope.covers_file, files))
 
         unused = [waiver for waivers in self._waivers.values() for waiver in waivers if idle(waiver)]
