@@ -13,7 +13,7 @@ VERSION = 1
 """Rises when a field goes away or changes its meaning, not when one is added."""
 
 LONGEST_LINE = 1_000
-"""Code points. A longer source line is left out: a file of one line would be repeated for each of its problems."""
+"""Code points. A longer source line is left out for machines: a file of one line would be repeated for each of its problems."""
 
 
 class JsonWriter(Writer):

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from fcompile._version import __version__
-from fcompile.diagnostics.json import to_json
+from fcompile.diagnostics.json import LONGEST_LINE, to_json
 from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Span, field_path
 from fcompile.diagnostics.visible import clean
 from fcompile.diagnostics.writer import Style, Summary, Waived, Writer
@@ -20,8 +20,6 @@ Json = dict[str, Any]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
-_LONGEST_SNIPPET = 1_000
-"""Code points. A file can be one long line, which would be repeated for each of its problems."""
 _SUPPRESSION = {"comment": "inSource", "file": "external"}
 _LINK = re.compile(r"\[[^\[\]]*\]\(")
 
@@ -128,9 +126,9 @@ def _physical(file: str, span: Span, source_line: str | None = None) -> Json:
     location = {"artifactLocation": artifact(file), "region": _region(span)}
     if source_line is not None and span.line == span.end_line:
         snippet = source_line[span.column - 1 : span.end_column - 1]
-        if 0 < len(snippet) <= _LONGEST_SNIPPET:
+        if 0 < len(snippet) <= LONGEST_LINE:
             location["region"]["snippet"] = {"text": snippet}
-        if len(snippet) < len(source_line) <= _LONGEST_SNIPPET:
+        if len(snippet) < len(source_line) <= LONGEST_LINE:
             location["contextRegion"] = {"startLine": span.line, "snippet": {"text": source_line}}
     return location
 
@@ -177,7 +175,7 @@ def _fingerprint(problem: Problem, seen: Counter[tuple[str, str]]) -> str:
     Problems in one file with the same fingerprint are numbered in their order.
     """
     field = re.sub(r"\[\d+\]", "[]", problem.field)
-    parts = (problem.rule.code, problem.framework, field, problem.source_line.strip()[:_LONGEST_SNIPPET])
+    parts = (problem.rule.code, problem.framework, field, problem.source_line.strip()[:LONGEST_LINE])
     digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[problem.file, digest] += 1
     return f"{digest}:{seen[problem.file, digest]}"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fcompile.diagnostics.visible import first_of
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences
 from fcompile.diff.defaults import as_the_server_reads
-from fcompile.diff.tasks import by_role
+from fcompile.diff.tasks import COMPLETED, by_role
 from fcompile.emit.json import canonical
 from fcompile.expand import pod, service
 from fcompile.lower.environment import with_containers
@@ -29,7 +29,6 @@ _OWNERS = ("ConfigMap", names.KIND)
 """What the controller lets a Pod belong to: its attempt, and after the end the Framework, where `cleanPodPolicy` keeps the Pod."""
 _TOKEN, _TOKEN_PATH = "kube-api-access-", "/var/run/secrets/kubernetes.io/serviceaccount"
 """How the volume of the service account's token is named, and where it is mounted. Under that name, anything could be mounted elsewhere."""
-_FINISHED = "Completed"
 
 
 class Pods(NamedTuple):
@@ -121,7 +120,7 @@ def _phase(live: Mapping[str, Any]) -> str:
 
 def _without_pod(status: Any) -> tuple[str, str]:
     state = text(status, "state")
-    if state != _FINISHED:
+    if state != COMPLETED:
         return "missing", state or "the controller has not seen the task yet"
     completion = mapping(mapping(status, "attemptStatus"), "completionStatus")
     return "finished", f"{text(completion, 'phrase') or 'no phrase'}, code {integer(completion, 'code')}"

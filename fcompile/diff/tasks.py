@@ -6,7 +6,7 @@ from typing import Any
 
 from fcompile.model.values import mapping, sequence, text
 
-_COMPLETED = "Completed"
+COMPLETED = "Completed"
 
 
 def may_run(status: Any, role: str, first: int, end: int) -> bool:
@@ -14,7 +14,7 @@ def may_run(status: Any, role: str, first: int, end: int) -> bool:
     tasks = _tasks(status, role)
     if tasks is None or len(tasks) < end:
         return True
-    return any(text(task, "state") != _COMPLETED for task in tasks[first:end])
+    return any(text(task, "state") != COMPLETED for task in tasks[first:end])
 
 
 def completed(status: Any, role: str, failed: bool) -> int | None:
@@ -22,7 +22,7 @@ def completed(status: Any, role: str, failed: bool) -> int | None:
     tasks = _tasks(status, role)
     if tasks is None:
         return None
-    return sum(text(task, "state") == _COMPLETED and _has_failed(task) is failed for task in tasks)
+    return sum(text(task, "state") == COMPLETED and _has_failed(task) is failed for task in tasks)
 
 
 def _has_failed(task: Any) -> bool:

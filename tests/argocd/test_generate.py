@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fcompile.commands.argocd.repository import MAX_FILE, repository_of
+from fcompile.commands.argocd.repository import repository_of
 from fcompile.errors import InputError
 from fcompile.load import values
 from fcompile.pipeline.compiled import compile_framework
@@ -368,9 +368,9 @@ def test_the_deadline_ends_it(app: Path) -> None:
 
 
 def test_the_limit_of_a_file_is_above_that_of_a_document() -> None:
-    from fcompile.load.rules import MAX_BYTES
+    from fcompile.load.rules import MAX_BYTES, MAX_FILE_BYTES
 
-    assert MAX_FILE > 2 * MAX_BYTES
+    assert MAX_FILE_BYTES > 2 * MAX_BYTES
 
 
 def test_an_answer_that_argo_cd_would_not_take_is_not_made(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:

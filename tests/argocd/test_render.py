@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.commands.argocd.repository import MAX_FILE
 from fcompile.load import values
+from fcompile.load.rules import MAX_FILE_BYTES
 from fcompile.pipeline.compiled import compile_framework
 from tests.argocd.server import Answer, call, environment, inside
 from tests.argocd.tools import tool
@@ -178,7 +178,7 @@ def test_what_a_kustomization_must_not_refer_to_is_refused(overlay: Path, writte
     os.mkfifo(overlay / "pipe.yaml") if "pipe" in written else None
     if "huge" in written:
         with open(overlay / "huge.yaml", "wb") as file:
-            file.truncate(MAX_FILE + 1)
+            file.truncate(MAX_FILE_BYTES + 1)
     (overlay / "kustomization.yaml").write_text(written)
     answer = inside("generate", overlay, {**environment("overlays/prod"), "PATH": "/nonexistent"})
     assert answer.code == 1

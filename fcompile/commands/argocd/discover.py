@@ -12,7 +12,7 @@ from contextlib import suppress
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository
-from fcompile.commands.argocd.sources import kind_of
+from fcompile.commands.argocd.sources import application_kind
 from fcompile.commands.group import command
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.errors import UsageError
@@ -50,7 +50,7 @@ def _found(repository: Repository) -> Iterator[str]:
 
 
 def _paths(repository: Repository) -> Iterator[str]:
-    if kind_of(".") == "kustomize":
+    if application_kind() == "kustomize":
         from fcompile.commands.argocd.kustomization import reached
 
         yield from (file.path for file in reached(repository, ".") if file.path)

@@ -15,6 +15,7 @@ import click
 
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack
+from fcompile.commands.argocd.compiled import MAX_OUTPUT
 from fcompile.commands.argocd.generate import WARNING as SAID_AS_WARNING
 from fcompile.commands.argocd.generate import no_folder
 from fcompile.commands.argocd.repository import repository_of
@@ -33,8 +34,6 @@ from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
 LARGE = 50 * 1024 * 1024
 """Bytes of a packed repository: every call sends so much."""
-MOST_SENT = 100 * 1024 * 1024
-"""Bytes that the repo-server takes as an answer, unless it is told otherwise."""
 _ANNOTATION = "the annotation argocd.argoproj.io/manifest-generate-paths"
 _SETTING = "reposerver.plugin.use.manifest.generate.paths in argocd-cmd-params-cm"
 """Without this setting the annotation only decides when an Application is refreshed."""
@@ -188,8 +187,8 @@ def _generation(replay: Replay) -> Iterator[Line]:
     yield from _stream(ran.out)
     if ran.out != again.out or again.code:
         yield ERROR, "generate: two calls at once gave different answers"
-    if len(ran.out) > MOST_SENT:
-        yield ERROR, f"generate: {_bytes(len(ran.out))}: the repo-server takes {_bytes(MOST_SENT)} (ARGOCD_GRPC_MAX_SIZE_MB)"
+    if len(ran.out) > MAX_OUTPUT:
+        yield ERROR, f"generate: {_bytes(len(ran.out))}: the repo-server takes {_bytes(MAX_OUTPUT)} (ARGOCD_GRPC_MAX_SIZE_MB)"
     if ran.seconds > replay.deadline / 2:
         yield WARNING, f"generate: took {ran.seconds:.1f} s of {replay.deadline:.0f} s: on a busy repo-server it will not do"
     yield OK, f"generate: the same twice at once{_took(ran)}"

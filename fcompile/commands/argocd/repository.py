@@ -16,9 +16,8 @@ from fcompile.commands.git_process import holder
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, is_within, open_regular
+from fcompile.load.rules import MAX_FILE_BYTES as MAX_FILE
 
-MAX_FILE = 32 * 1024 * 1024
-"""Bytes. A document may have 8 MiB."""
 _NEVER_READ = ".git"
 
 

@@ -36,7 +36,7 @@ class Source(NamedTuple):
 
 def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
     """Yield the texts of the application in the current folder. Raises InputError and UsageError."""
-    kind = kind_of(".")
+    kind = application_kind()
     if kind == "files":
         repository.vet(".")
         for entry in find(["."], repository.root):
@@ -53,19 +53,19 @@ def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
     else:
         text, files = render.kustomize(repository)
         for number, document in enumerate(_documents(text), 1):
-            yield Source(f"{_kustomization_in('.')}, document {number} as rendered", "", document, files)
+            yield Source(f"{_kustomization()}, document {number} as rendered", "", document, files)
 
 
-def kind_of(folder: str) -> str:
-    """Return how the folder becomes manifests: `files`, `kustomize` or `helm`, as Argo CD itself would tell."""
-    chart, kustomization = os.path.lexists(os.path.join(folder, "Chart.yaml")), _kustomization_in(folder)
+def application_kind() -> str:
+    """Return how the current folder becomes manifests: `files`, `kustomize` or `helm`, as Argo CD itself would tell."""
+    chart, kustomization = os.path.lexists("Chart.yaml"), _kustomization()
     if chart and kustomization:
         raise InputError(f"both Chart.yaml and {kustomization} are in the folder: which of the two makes the manifests? Move one elsewhere")
     return "helm" if chart else "kustomize" if kustomization else "files"
 
 
-def _kustomization_in(folder: str) -> str:
-    return next((name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(folder, name))), "")
+def _kustomization() -> str:
+    return next(filter(os.path.lexists, KUSTOMIZATIONS), "")
 
 
 def _of_chart(text: bytes) -> Iterator[Source]:

@@ -13,7 +13,7 @@ from fcompile.commands.group import command
 from fcompile.commands.krm.config import Settings, message, of_key, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.results import Results
-from fcompile.commands.krm.source_mapper import SourceMapper
+from fcompile.commands.krm.source_mapper import PREFIXES, SourceMapper
 from fcompile.commands.report import OnlyWhenFound, WriterListener, fails, open_report, say_namespace, waivers_file
 from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Summary
@@ -26,8 +26,6 @@ from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File
 from fcompile.pipeline.reporting import report
 from fcompile.program import say
-
-_INTERNAL = ("config.kubernetes.io/", "internal.config.kubernetes.io/")
 
 
 @command(
@@ -87,7 +85,7 @@ def _without_internal(checked: Checked) -> Checked:
     """Return the result without what is said of the caller's own annotations: they are removed again, and may be numbers."""
 
     def internal(problem: Problem) -> bool:
-        return problem.path[2:4] == ("metadata", "annotations") and str(problem.path[-1]).startswith(_INTERNAL)
+        return problem.path[2:4] == ("metadata", "annotations") and str(problem.path[-1]).startswith(PREFIXES)
 
     return checked._replace(problems=[problem for problem in checked.problems if not internal(problem)])
 

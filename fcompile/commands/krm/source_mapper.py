@@ -25,7 +25,8 @@ from fcompile.model.values import at, mapping, name_of, text
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"
 _PACKAGE_FILE = "Kptfile"
-_PREFIXES = ("internal.config.kubernetes.io/", "config.kubernetes.io/")
+PREFIXES = ("config.kubernetes.io/", "internal.config.kubernetes.io/")
+"""Of annotations for functions: the second is kpt's and kustomize's newer one, and counts where both are there."""
 
 
 class SourceMapper(Filter):
@@ -87,9 +88,7 @@ def file_of(item: Any) -> SourceFile | None:
     origin = _origin(text(annotations, _ORIGIN) or "")
     if origin:
         return SourceFile(origin, None)
-    found = {
-        name: annotations.get(prefix + name) for prefix in reversed(_PREFIXES) for name in ("path", "index") if prefix + name in annotations
-    }
+    found = {name: annotations.get(prefix + name) for prefix in PREFIXES for name in ("path", "index") if prefix + name in annotations}
     path, index = found.get("path"), str(found.get("index", 0))
     if not isinstance(path, str) or not path:
         return None

@@ -22,7 +22,6 @@ NEARLY_A_FRAMEWORK = error_rule(
     why="The cluster has no such kind and refuses the object, and nothing in it is checked here.",
     remedy="Correct the name.",
 )
-_VERSION = f"{names.GROUP}/v1"
 _LISTS = f"{names.KIND}List"
 _MISSPELT = 3
 """The largest number of wrong letters in a group that is taken for ours."""
@@ -61,16 +60,16 @@ def _key(value: dict[Any, Any], wanted: str) -> str:
 
 def _of_version(there: bool, key: str, value: Any, group: str) -> Iterator[Finding]:
     if not there:
-        yield Finding(NEARLY_A_FRAMEWORK, (), f"a Framework needs an `apiVersion`: add `apiVersion: {_VERSION}`", part="key")
+        yield Finding(NEARLY_A_FRAMEWORK, (), f"a Framework needs an `apiVersion`: add `apiVersion: {names.API_VERSION}`", part="key")
         return
     if key != "apiVersion":
         yield _of_key(key, "apiVersion")
     if group != names.GROUP:
         if edits(group.lower(), names.GROUP) <= _MISSPELT:
-            message = f"`{key}` is `{value}`: did you mean {_VERSION}?"
+            message = f"`{key}` is `{value}`: did you mean {names.API_VERSION}?"
         else:
-            message = f"a Framework has the `apiVersion` {_VERSION}" + (f", not `{value}`" if isinstance(value, str) else "")
-        yield Finding(NEARLY_A_FRAMEWORK, (key,), message, fix=Fix(f"write {_VERSION}", (key,), "value", _VERSION))
+            message = f"a Framework has the `apiVersion` {names.API_VERSION}" + (f", not `{value}`" if isinstance(value, str) else "")
+        yield Finding(NEARLY_A_FRAMEWORK, (key,), message, fix=Fix(f"write {names.API_VERSION}", (key,), "value", names.API_VERSION))
 
 
 def _of_key(key: str, meant: str) -> Finding:

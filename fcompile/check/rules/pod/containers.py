@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fcompile.check.pod_context import ContainerRef, Pod
+from fcompile.check.pod_context import PROBES, ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.seen import Seen, repeated
 from fcompile.diagnostics.problem import Finding, error_rule
@@ -50,8 +50,6 @@ RESIZE_POLICY = error_rule(
     remedy="Remove the entry, or use NotRequired.",
 )
 
-_HOOKS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
-
 
 def container_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of the list of containers, and of settings of a container that depend on its kind."""
@@ -71,7 +69,7 @@ def container_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _init_hooks(container: ContainerRef, version: int) -> Iterator[Finding]:
-    for hook in _HOOKS:
+    for hook in ("lifecycle", *PROBES):
         value = container.fields.get(hook)
         if value is None:
             continue
