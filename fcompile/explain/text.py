@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path, field_path
@@ -93,26 +95,14 @@ def said(origin: Origin, file: str) -> str:
 
 def _folded(shown: list[Line], origins: dict[Path, Origin]) -> Iterator[tuple[Line, int]]:
     """Yield each line with 0. Of several lines by one rule of the controller's, yield only the first, with their number."""
-    index = 0
-    while index < len(shown):
-        rule = _rule(shown[index], origins)
-        end = index
-        while rule and end < len(shown) and _continues(shown, end, rule, origins):
-            end += 1
-        if end - index >= _FOLDED:
-            yield shown[index], end - index
-            index = end
-        else:
-            yield shown[index], 0
-            index += 1
-
-
-def _rule(line: Line, origins: dict[Path, Origin]) -> str:
-    origin = origins.get(line.leaf) if line.leaf is not None else None
-    return origin.rule if origin is not None and origin.kind == CONTROLLER else ""
-
-
-def _continues(shown: list[Line], index: int, rule: str, origins: dict[Path, Origin]) -> bool:
-    """Return whether a line belongs to what a rule adds: a line without a leaf does when the next one with a leaf does."""
-    leaf = next((line for line in shown[index:] if line.leaf is not None), None)
-    return leaf is not None and _rule(leaf, origins) == rule
+    rules = [""]
+    for line in reversed(shown):  # A line without a leaf has the rule of the next one with a leaf.
+        origin = None if line.leaf is None else origins[line.leaf]
+        rules.append(rules[-1] if origin is None else origin.rule if origin.kind == CONTROLLER else "")
+    for rule, group in groupby(zip(shown, rules[:0:-1], strict=True), itemgetter(1)):
+        lines = [line for line, _ in group]
+        first = next((number for number, line in enumerate(lines) if line.leaf is not None), len(lines))
+        fold = len(lines) - first >= _FOLDED and rule != ""
+        yield from ((line, 0) for line in (lines[:first] if fold else lines))
+        if fold:
+            yield lines[first], len(lines) - first
