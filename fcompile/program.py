@@ -22,6 +22,14 @@ def say(message: str) -> None:
     print(f"{program()}: {safe(message)}", file=sys.stderr, flush=True)
 
 
+def say_first(messages: list[str], most: int, more: str) -> None:
+    """Say the first messages, and of all others how many they are; `{}` in `more` stands for that number."""
+    for message in messages[:most]:
+        say(message)
+    if len(messages) > most:
+        say(more.format(f"{len(messages) - most:,}"))
+
+
 def safe(text: str) -> str:
     """Return lines of text in which nothing acts on a terminal, nor on a runner of CI."""
     from fcompile.diagnostics.visible import at_line_start, visible  # most runs say nothing

@@ -20,9 +20,10 @@ from fcompile.emit.files import write as write_files
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load.files import STDIN, read_regular
+from fcompile.pipeline.file import open_for_jobs
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.settings import DEFAULT_KUBERNETES
-from fcompile.program import say
+from fcompile.program import say, say_first
 
 _SHOWN = 10
 """Files and documents that are left out."""
@@ -60,7 +61,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
         raise UsageError("convert writes comments with ruamel.yaml: `pip install 'ruamel.yaml>=0.18'`, or install fcompile[convert]")
     options = checked_with(DEFAULT_KUBERNETES, namespace)
-    conversion = Conversion(progress(Inputs(paths).files_of_jobs(), "files read"), options, namespace)
+    conversion = Conversion(progress(Inputs(paths).files(open_for_jobs), "files read"), options, namespace)
     if not conversion.accounts and not conversion.frameworks and not conversion.unreadable:
         if conversion.skipped:
             _tell_left_out(conversion)
@@ -90,10 +91,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
 def _tell_left_out(conversion: Conversion) -> None:
     """Name the files and documents that are neither converted nor passed through."""
     for what, found in (("skipped", conversion.skipped), ("left out", conversion.left_out)):
-        for place, reason in found[:_SHOWN]:
-            say(f"{what} {visible(place)}: {reason}")
-        if len(found) > _SHOWN:
-            say(f"{what} {len(found) - _SHOWN:,} more")
+        say_first([f"{what} {visible(place)}: {reason}" for place, reason in found], _SHOWN, f"{what} {{}} more")
 
 
 def _refuse_to_overwrite(to: str, conversion: Conversion) -> None:

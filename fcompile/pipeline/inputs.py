@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from fcompile.check.places import look_up_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework, may_hold_service
-from fcompile.pipeline.file import File, check_file, open_file, open_for_jobs
+from fcompile.pipeline.file import File, check_file, open_file
 
 if TYPE_CHECKING:
     from fcompile.pipeline.processes import Done
@@ -37,15 +37,10 @@ class Inputs:
         self.look_up = look_up_in(self._read_again)
         """Returns the place of something that a checked file had, found by reading the file again."""
 
-    def files(self) -> Iterator[File]:
-        """Yield every file with all of its documents, one after the other."""
+    def files(self, opened: Callable[[FileEntry, bytes | Problem], File] = open_file) -> Iterator[File]:
+        """Yield every file with all of its documents, one after the other, as `opened` returns it."""
         for entry in self._entries():
-            yield open_file(entry, self._data(entry))
-
-    def files_of_jobs(self) -> Iterator[File]:
-        """Yield every file like `files`; templates and patches are to be passed over whatever they hold."""
-        for entry in self._entries():
-            yield open_for_jobs(entry, self._data(entry))
+            yield opened(entry, self._data(entry))
 
     def holding(self, *literals: bytes) -> Iterator[File]:
         """Yield the files that have one of these literals in them, read again."""

@@ -30,7 +30,7 @@ from fcompile.pipeline.inputs import WORTH_PROCESSES, cores
 from fcompile.pipeline.overrides import refusal
 from fcompile.pipeline.processes import in_processes
 from fcompile.pipeline.reporting import report
-from fcompile.program import say
+from fcompile.program import say, say_first
 
 WARNING = "warning: "
 """Before a line of stderr that is a warning of its own; problems of the files have their severity in themselves."""
@@ -120,10 +120,7 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     places = look_up_in(lambda name: read(by_name[name].content(repository), name, with_duplicates=True))
     failed = fails(report((one.checked for one in made), places, listener, waivers_file(), whole=True), asked.strict)
     refused = [one.refused for one in made if one.refused]
-    for line in refused[:_MOST_NAMED]:
-        say(line)
-    if len(refused) > _MOST_NAMED:
-        say(f"… and {len(refused) - _MOST_NAMED} more files")
+    say_first(refused, _MOST_NAMED, "… and {} more files")
     return not failed and not refused
 
 
@@ -143,8 +140,4 @@ def _tell(made: list[Made]) -> None:
     pods = [tasks for one in made for tasks in one.pods_left_out]
     if pods:
         say(f"Pods that are not shown because of pods-per-role: {listed(pods, _MOST_NAMED)}")
-    warnings = [text for one in made for text in one.warnings]
-    for text in warnings[:_MOST_NAMED]:
-        say(f"{WARNING}{text}")
-    if len(warnings) > _MOST_NAMED:
-        say(f"{WARNING}{len(warnings) - _MOST_NAMED:,} more of these")
+    say_first([f"{WARNING}{text}" for one in made for text in one.warnings], _MOST_NAMED, f"{WARNING}{{}} more of these")
