@@ -12,7 +12,6 @@ from fcompile.check.selection import frameworks_in, is_framework
 from fcompile.commands.group import command
 from fcompile.commands.krm.config import Settings, message, of_key, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list
-from fcompile.commands.krm.results import Results
 from fcompile.commands.krm.source_mapper import PREFIXES, SourceMapper
 from fcompile.commands.report import OnlyWhenFound, WriterListener, fails, open_report, say_namespace, waivers_file
 from fcompile.diagnostics.problem import Problem
@@ -44,19 +43,19 @@ def krm() -> int:
     """
     # There are no arguments: not all that call functions can give them any.
     listed = read_list()
-    found = Results(listed)
+    results: list[dict[str, Any]] = []
     try:
         asked = settings(listed.config)
         compilation = _compilation(listed, asked)
-        failed = fails(_report(compilation, listed, found), asked.strict)
+        failed = fails(_report(compilation, listed, results), asked.strict)
         compiled = {} if failed else dict(_compiled(compilation))
         if not failed:
             _tell(listed, compiled, asked)
     except (SettingError, InputError) as error:
         failed, compiled = True, {}
         say(message(error))
-        found.results.append(refused(error, listed.config))
-    write([listed.written(compiled, found.results)])
+        results.append(refused(error, listed.config))
+    write([listed.written(compiled, results)])
     return EXIT_ERRORS if failed else 0
 
 
@@ -75,9 +74,9 @@ def _compilation(listed: ResourceList, asked: Settings) -> Compilation:
         raise of_key(error, next(key for override, key in asked.overrides if override.written == error.value)) from None
 
 
-def _report(compilation: Compilation, listed: ResourceList, found: Results) -> Summary:
+def _report(compilation: Compilation, listed: ResourceList, results: list[dict[str, Any]]) -> Summary:
     """Report all problems."""
-    listener = WriterListener(SourceMapper(OnlyWhenFound(open_report("text", sys.stderr)), listed, found))
+    listener = WriterListener(SourceMapper(OnlyWhenFound(open_report("text", sys.stderr)), listed, results))
     return report(map(_without_internal, compilation.checked()), compilation.look_up, listener, waivers_file())
 
 

@@ -13,24 +13,16 @@ from fcompile.model.values import at, mapping, text
 _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
 
 
-class Results:
-    """Collects results, in the order in which they are found."""
-
-    def __init__(self, listed: ResourceList) -> None:
-        self._listed = listed
-        self.results: list[dict[str, Any]] = []
-
-    def add(self, problem: Problem, index: int | None, file: SourceFile | None, located: bool) -> None:
-        """Add a problem of an item. `located` tells whether its line is one of `file`."""
-        result: dict[str, Any] = {"message": problem.message, "severity": _SEVERITIES[problem.severity]}
-        if index is not None:
-            result["resourceRef"] = reference(self._listed.items[index])
-            if problem.field:
-                result["field"] = _field(problem, self._listed.document.value)
-        if file is not None:
-            result["file"] = {"path": file.path} | ({} if file.number is None else {"index": file.number})
-        result["tags"] = _tags(problem, located)
-        self.results.append(result)
+def result_of(problem: Problem, listed: ResourceList, index: int | None, file: SourceFile | None, located: bool) -> dict[str, Any]:
+    """Return a problem of the item of that index as a result. `located` tells whether its line is one of `file`."""
+    result: dict[str, Any] = {"message": problem.message, "severity": _SEVERITIES[problem.severity]}
+    if index is not None:
+        result["resourceRef"] = reference(listed.items[index])
+        if problem.field:
+            result["field"] = _field(problem, listed.document.value)
+    if file is not None:
+        result["file"] = {"path": file.path} | ({} if file.number is None else {"index": file.number})
+    return {**result, "tags": _tags(problem, located)}
 
 
 def reference(item: Any) -> dict[str, str]:

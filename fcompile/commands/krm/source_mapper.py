@@ -14,7 +14,7 @@ from typing import Any
 
 from fcompile.check.selection import boundary
 from fcompile.commands.krm.listed import ResourceList, SourceFile
-from fcompile.commands.krm.results import Results
+from fcompile.commands.krm.results import result_of
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
 from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
@@ -32,7 +32,7 @@ PREFIXES = ("config.kubernetes.io/", "internal.config.kubernetes.io/")
 class SourceMapper(Filter):
     """A writer that moves problems to where users have written them, and notes them as results."""
 
-    def __init__(self, writer: Writer, listed: ResourceList, results: Results) -> None:
+    def __init__(self, writer: Writer, listed: ResourceList, results: list[dict[str, Any]]) -> None:
         super().__init__(writer)
         self._listed = listed
         self._results = results
@@ -43,7 +43,7 @@ class SourceMapper(Filter):
         if index is None:
             # In the waivers file, for one.
             file = None if problem.file == STDIN else SourceFile(problem.file, None)
-            self._results.add(problem, None, file, file is not None)
+            self._results.append(result_of(problem, self._listed, None, file, file is not None))
             self._writer.problem(problem)
             return
         item = self._listed.items[index]
@@ -54,7 +54,7 @@ class SourceMapper(Filter):
         shown = moved or problem._replace(file=f"{STDIN} ({file.path})" if file else problem.file)
         related = tuple(self._named(near) for near in problem.related)
         shown = shown._replace(field=field_path(problem.path[2:]), related=related)
-        self._results.add(shown, index, file, moved is not None)
+        self._results.append(result_of(shown, self._listed, index, file, moved is not None))
         self._writer.problem(shown)
 
     def _index(self, problem: Problem) -> int | None:
