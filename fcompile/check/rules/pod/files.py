@@ -48,11 +48,11 @@ def downward_files(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fin
 
 def overlapping(sources: list[tuple[dict[str, Any], Path]]) -> Iterator[Finding]:
     """Yield files of one volume that hide each other. `sources`: objects with `items`, or with paths of their own, and their places."""
-    files = [file for source, path in sources for file in _files(source, path)]
-    for number, other in sorted(_clashes([file.replace("/", _BETWEEN) for file, _ in files]).items()):
-        file, file_path = files[number]
+    named = [(file.rstrip("/"), file_path) for source, path in sources for file, file_path in files(source, path)]
+    for number, other in sorted(_clashes([file.replace("/", _BETWEEN) for file, _ in named]).items()):
+        file, file_path = named[number]
         message = f'the file "{file}" is in the way of another one of this volume; choose another path'
-        yield Finding(OVERLAPPING_FILES, file_path, message, related=(Related("the other one", files[other][1]),))
+        yield Finding(OVERLAPPING_FILES, file_path, message, related=(Related("the other one", named[other][1]),))
 
 
 def _clashes(files: list[str]) -> dict[int, int]:
@@ -74,8 +74,9 @@ def _clashes(files: list[str]) -> dict[int, int]:
     return found
 
 
-def _files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
+def files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files that a source puts into its volume, each with the path of the field that names it."""
     places = [(item, item_path, "path") for item, item_path in entries(source, path, "items")]
     for owner, owner_path, key in (*places, *((source, path, key) for key in ("path", *CERTIFICATE_FILES))):
         if file := text(owner, key):
-            yield file.rstrip("/"), (*owner_path, key)
+            yield file, (*owner_path, key)

@@ -7,12 +7,11 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, given
-from fcompile.check.rules.pod.certificates import CERTIFICATE_FILES, certificate_rules, trust_bundle_rules
-from fcompile.check.rules.pod.files import downward_files, overlapping
+from fcompile.check.rules.pod.certificates import certificate_rules, trust_bundle_rules
+from fcompile.check.rules.pod.files import downward_files, files, overlapping
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
-from fcompile.model.values import text
 
 PROJECTED_SOURCES = error_rule(
     code="FC246",
@@ -30,7 +29,6 @@ PROJECTED_PATH = error_rule(
 )
 
 _KINDS = ("secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate")
-_FILES_OF = {"clusterTrustBundle": ("path",), "podCertificate": CERTIFICATE_FILES}
 
 
 def projected_rules(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
@@ -64,8 +62,6 @@ def _part(kind: str, part: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fin
 
 def _clashes(kind: str, part: dict[str, Any], path: Path, taken: Seen) -> Iterator[Finding]:
     """Yield each file whose path is taken. (The API server does not look at those of a serviceAccountToken.)"""
-    files = [(text(item, "path"), (*item_path, "path")) for item, item_path in entries(part, path, "items")]
-    files += [(text(part, key), (*path, key)) for key in _FILES_OF.get(kind, ())]
-    for file, file_path in files:
-        if file and (first := taken.again(file, file_path)):
+    for file, file_path in () if kind == "serviceAccountToken" else files(part, path):
+        if first := taken.again(file, file_path):
             yield Finding(PROJECTED_PATH, file_path, f'the path "{file}" is taken in this volume; choose another', related=first)
