@@ -49,7 +49,7 @@ def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> It
         found = _kubectl(context, "get", "pods,services", f"--selector={selector}", f"--namespace={namespace}")
         objects = json.loads(found)["items"]
         for name in some:
-            yield look(after[namespace, name].compiled, full_status(before[namespace, name].status), objects)
+            yield look(after[namespace, name].compiled, before[namespace, name].status, objects)
 
 
 def full_status(status: Any) -> Any:
