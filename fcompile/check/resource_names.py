@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fcompile.diagnostics.suggestions import edits
 from fcompile.model.formats import accepts
 
 HUGE = "hugepages-"
@@ -14,6 +15,11 @@ _MEANT = {
     "the whole name, such as nvidia.com/gpu": ("gpu", "gpus"),
 }
 """What a container asks for, and the words that others have for it."""
+_DEVICES = (
+    *("nvidia.com/gpu", "nvidia.com/pgpu", "nvidia.com/vgpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi"),
+    *("google.com/tpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa"),
+)
+"""What device plugins offer; nvidia.com/vgpu is one letter from nvidia.com/gpu."""
 
 
 def is_huge_pages(name: str) -> bool:
@@ -29,6 +35,13 @@ def is_native(name: str) -> bool:
 def can_overcommit(name: str) -> bool:
     """Return whether a request may be lower than the limit: only for Kubernetes' own resources, huge pages aside."""
     return name in USUAL or (is_native(name) and not is_huge_pages(name))
+
+
+def meant_device(name: str) -> str:
+    """Return the device whose name differs from this one in letter case or in one letter; empty if none does, or it is a name itself."""
+    if name in _DEVICES or not accepts("label-key")(name):
+        return ""
+    return next((device for device in _DEVICES if edits(name.lower(), device) <= 1), "")
 
 
 def container_name_problem(name: str) -> str | None:

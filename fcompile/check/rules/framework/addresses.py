@@ -107,7 +107,7 @@ def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: 
         return ""
     own, lacks = names.service_name(context.name, role.name), _lacks(role, index)
     if base == role.name and labels[:1] == [own]:
-        return lacks
+        return lacks or _elsewhere(context, labels)
     as_in_stateful_set = base == own and labels[:1] == [own]
     without_role = base == role.name and labels[:1] == [context.name] and context.name != context.namespace
     before = base.removesuffix(f"-{role.name}")
@@ -116,6 +116,14 @@ def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: 
     if not (as_in_stateful_set or without_role or of_pod):
         return ""
     return f"write {names.hostname(role.name, str(index))}.{own}" + (f", and {lacks}" if lacks else "")
+
+
+def _elsewhere(context: FrameworkContext, labels: list[str]) -> str:
+    """Return why a host with the right name is not in the namespace that it names, if the Framework says its own."""
+    own = text(mapping(context.value, "metadata"), "namespace")
+    if own and labels[1:2] not in ([], [own]) and labels[2:3] in ([], ["svc"]):
+        return f"the Framework is in the namespace `{own}`: leave `.{'.'.join(labels[1:])}` out"
+    return ""
 
 
 def _lacks(role: RoleContext, index: int) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from fcompile.check.amounts import amount, in_millis, in_units
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, some
-from fcompile.check.resource_names import BYTES, HUGE, USUAL, can_overcommit, container_name_problem, is_huge_pages, is_native
+from fcompile.check.resource_names import BYTES, HUGE, USUAL, can_overcommit, container_name_problem, is_huge_pages, is_native, meant_device
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.formats import accepts
@@ -67,6 +68,16 @@ FRACTIONAL_BYTES = warning_rule(
     why="`m` means thousandths: `memory: 512m` is half a byte.",
     remedy="Write `512Mi`.",
 )
+RESOURCE_MEANT = warning_rule(
+    code="FC264",
+    name="misspelt-resource",
+    summary="A container asks for a resource whose name is nearly that of a known one.",
+    why="The API server takes any name with a domain, and the Pod waits for a node that has such a resource.",
+    remedy="Correct the name; if a device plugin really has it, waive this.",
+)
+
+_FEW = 100
+"""Resources of a container whose names are held against the known ones."""
 
 
 def resource_rules(pod: Pod) -> Iterator[Finding]:
@@ -75,10 +86,19 @@ def resource_rules(pod: Pod) -> Iterator[Finding]:
         if resources := mapping(container.fields, "resources"):
             path = (*container.path, "resources")
             yield from requirement_rules(resources, path, container_name_problem)
+            yield from _misspelt(resources, path)
             if "claims" in resources and pod.version >= gates.RESOURCE_CLAIMS:
                 yield from _claims(resources, path, pod)
     if overhead := mapping(pod.spec, "overhead"):
         yield from requirement_rules({"overhead": overhead}, pod.path, container_name_problem, limits_key="overhead")
+
+
+def _misspelt(resources: dict[str, Any], path: Path) -> Iterator[Finding]:
+    for key in ("limits", "requests"):
+        for name in islice(mapping(resources, key), _FEW):
+            meant = meant_device(name)
+            if meant:
+                yield Finding(RESOURCE_MEANT, (*path, key, name), f'"{name}" is nearly {meant}: did you mean that?', part="key")
 
 
 def requirement_rules(

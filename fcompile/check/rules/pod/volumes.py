@@ -15,6 +15,7 @@ from fcompile.check.rules.pod.storage_systems import STORAGE_SYSTEMS
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
+from fcompile.model.formats import accepts, suggestion
 from fcompile.model.values import mapping, text
 from fcompile.schema.types import types
 
@@ -46,6 +47,13 @@ REMOVED_PLUGIN = warning_rule(
     why="The API server still takes it, but no kubelet can mount it and the Pod never starts.",
     remedy="Use a CSI driver.",
 )
+OBJECT_NAME = warning_rule(
+    code="FC251",
+    name="object-name",
+    summary="A claim, Secret or ConfigMap is named as none can be.",
+    why="The API server takes any text there, and the Pod waits for an object that nobody can create.",
+    remedy="Write the name as the object has it.",
+)
 
 _GONE = {
     "photonPersistentDisk": 16,
@@ -60,6 +68,8 @@ _GONE = {
 }
 """The first version in which the kubelet cannot mount the kind (gitRepo: not without a feature gate)."""
 
+_KINDS = {"persistentVolumeClaim": "PersistentVolumeClaim", "configMap": "ConfigMap"}
+
 Source = dict[str, Any]
 
 
@@ -73,6 +83,28 @@ def volume_rules(pod: Pod) -> Iterator[Finding]:
         if name and (first := seen.again(name, name_path)):
             yield Finding(DUPLICATE_VOLUME, name_path, f'the volume name "{name}" is taken in this Pod; choose another', related=first)
         yield from _sources(volume, path, pod)
+        for kind, source in volume.items():
+            if isinstance(source, dict):
+                yield from _objects(kind, source, (*path, kind))
+    for secret, path in entries(pod.spec, pod.path, "imagePullSecrets"):
+        yield from _object("Secret", secret, path, "name")
+
+
+def _objects(kind: str, source: Source, path: Path) -> Iterator[Finding]:
+    """Yield the names of objects in a source, and in those of a projected volume, that no object can have."""
+    for entry, item_path in entries(source, path, "sources"):
+        for part in ("secret", "configMap"):
+            yield from _object(_KINDS.get(part, "Secret"), mapping(entry, part), (*item_path, part), "name")
+    for key in ("claimName", "secretName", *(("name",) if kind == "configMap" else ())):
+        yield from _object(_KINDS.get(kind, "Secret"), source, path, key)
+
+
+def _object(kind: str, owner: Source, path: Path, key: str) -> Iterator[Finding]:
+    name = text(owner, key)
+    if name and "{{" not in name and not accepts("dns-subdomain")(name):
+        near = suggestion("dns-subdomain", name)
+        hint = f"did you mean `{near}`?" if near else "names have lower-case letters, digits, `-` and `.`"
+        yield Finding(OBJECT_NAME, (*path, key), f'no {kind} can have the name "{name[:100]}": {hint}')
 
 
 def _sources(volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:

@@ -84,6 +84,32 @@ def test_a_namespace_called_as_the_framework() -> None:
     assert list(address_rules(context_of(written), repr(written))) == []
 
 
+@pytest.mark.parametrize(
+    ("namespace", "rest", "expected"),
+    [
+        ("prod", "", []),
+        ("prod", ".prod", []),
+        ("prod", ".prod.svc:80", []),
+        ("prod", ".example.com", []),
+        ("prod", ".test", ["`worker-0.ptddp-worker.test` will not resolve: the Framework is in the namespace `prod`: leave `.test` out"]),
+        (
+            "prod",
+            ".test.svc.cluster.local:80",
+            [
+                "`worker-0.ptddp-worker.test.svc.cluster.local` will not resolve: "
+                "the Framework is in the namespace `prod`: leave `.test.svc.cluster.local` out"
+            ],
+        ),
+        (None, ".test.svc", []),  # It may be applied anywhere.
+    ],
+)
+def test_another_namespace(namespace: str | None, rest: str, expected: list[str]) -> None:
+    container = {"name": "c", "image": "a", "env": [{"name": "ADDRESS", "value": f"worker-0.ptddp-worker{rest}"}]}
+    written = framework(role("worker", 3, spec={"containers": [container]}, service={}), name="ptddp")
+    written["metadata"]["namespace"] = namespace
+    assert [finding.message for finding in address_rules(context_of(written), repr(written))] == expected
+
+
 def in_command(written: str, **fields: Any) -> list[str]:
     container = {"name": "c", "image": "a", "command": ["torchrun", written]}
     fields = {"service": {}, **fields}

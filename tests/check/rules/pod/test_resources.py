@@ -99,6 +99,18 @@ def test_words_for_resources(name: str, right: str) -> None:
     assert finding.message.endswith(right)
 
 
+@pytest.mark.parametrize("name", ["nvidia.com/gpus", "nvidia.com/GPU", "nvida.com/gpu", "nvdiia.com/gpu", "google.com/tpus"])
+def test_a_device_misspelt(name: str) -> None:
+    assert resources({name: 1}) == [f'FC264 limits["{name}"]']
+
+
+@pytest.mark.parametrize(
+    "name", ["nvidia.com/gpu", "nvidia.com/vgpu", "nvidia.com/gpumem", "nvidia.com/gpu.shared", "amd.com/gpu", "x.y/gpu"]
+)
+def test_other_devices(name: str) -> None:
+    assert resources({name: 1}) == []
+
+
 def test_overhead_is_a_set_of_amounts_too() -> None:
     assert check(pod(overhead={"cpu": "100m"}, runtimeClassName="kata")) == []
     assert check(pod(overhead={"cpu": "-1"}, runtimeClassName="kata")) == ["FC258 spec.overhead.cpu"]

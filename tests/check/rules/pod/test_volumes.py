@@ -31,6 +31,28 @@ def test_sources() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ({"persistentVolumeClaim": {"claimName": "Out_Dir"}}, "persistentVolumeClaim.claimName"),
+        ({"secret": {"secretName": "a/b"}}, "secret.secretName"),
+        ({"configMap": {"name": "A"}}, "configMap.name"),
+        ({"azureFile": {"shareName": "A", "secretName": "A"}}, "azureFile.secretName"),
+        ({"projected": {"sources": [{"secret": {"name": "A"}}]}}, "projected.sources[0].secret.name"),
+        ({"projected": {"sources": [{}, {"configMap": {"name": "x" * 254}}]}}, "projected.sources[1].configMap.name"),
+        ({"secret": {"secretName": "a.b-c"}}, ""),
+        ({"secret": {"secretName": "{{UNKNOWN}}"}}, ""),
+        ({"hostPath": {"path": "A"}}, ""),
+    ],
+)
+def test_names_that_no_object_has(source: dict[str, Any], name: str) -> None:
+    assert volume(**source) == ([f"FC251 {name}"] if name else [])
+
+
+def test_names_of_pull_secrets() -> None:
+    assert check(pod(imagePullSecrets=[{"name": "registry"}, {"name": "My_Registry"}])) == ["FC251 spec.imagePullSecrets[1].name"]
+
+
+@pytest.mark.parametrize(
     ("source", "expected"),
     [
         ({"emptyDir": {"sizeLimit": "1Gi", "medium": "Memory"}}, []),
