@@ -301,13 +301,13 @@ class _Objects:
         assert answer is not None
         ask.write(name + b"\n")
         ask.flush()
-        head = answer.readline().split()
-        if len(head) != 3 or head[1] in (b"missing", b"ambiguous"):
-            return None  # or git has ended, which says nothing more
-        left = int(head[2]) + 1
-        if head[1] == b"blob" and left <= rules.MAX_FILE_BYTES + 1:
+        head, _, size = answer.readline().rstrip(b"\n").rpartition(b" ")
+        if not size.isdigit():  # the name, with all the spaces that are in it, and `missing`; or git has ended, which says nothing more
+            return None
+        is_blob, left = head.endswith(b" blob"), int(size) + 1
+        if is_blob and left <= rules.MAX_FILE_BYTES + 1:
             return answer.read(left)[:-1]
-        if may_hold_framework_in(_pieces(answer, left)) and head[1] == b"blob":
+        if may_hold_framework_in(_pieces(answer, left)) and is_blob:
             raise UsageError(f"--git: {visible(shown)}: {file_too_large(shown).message}")
         return b""
 

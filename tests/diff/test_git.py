@@ -159,7 +159,11 @@ def test_only_below_the_paths(repository_here: Repository, diff: Diff, monkeypat
 
 
 @pytest.mark.parametrize(
-    "name", ["sp ace.yaml", "tab\t.yaml", "new\nline.yaml", "ümläut.yaml", "-dash.yaml", ":(top)x.yaml", "*.yaml", 'q"uote.yaml']
+    "name",
+    [
+        *("fol der/x.yaml", "a b c/x.yaml", "car\rriage/x.yaml", "new\nline/x.yaml", "a blob 7/x.yaml"),
+        *("sp ace.yaml", "tab\t.yaml", "new\nline.yaml", "ümläut.yaml", "-dash.yaml", ":(top)x.yaml", "*.yaml", 'q"uote.yaml'),
+    ],
 )
 def test_names_of_files(repository_here: Repository, diff: Diff, name: str) -> None:
     repository_here.write(name)
