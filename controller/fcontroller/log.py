@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -13,6 +14,8 @@ from fcompile.diagnostics.visible import harmless
 
 LEVELS = ("debug", "info", "warning", "error")
 _MINUTE = 60
+_LONGEST = 10_000
+"""Characters of what a library logs."""
 
 
 def _write(line: str) -> None:
@@ -50,6 +53,18 @@ class Log:
         if always or self.writes(level):
             time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
             self._write(harmless(json.dumps({"time": time, "level": level, "message": message, **fields}, ensure_ascii=False)))
+
+
+class OfLibraries(logging.Handler):
+    """Writes what libraries log, such as what an exec plugin of a kubeconfig has said."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        write = self._log.error if record.levelno >= logging.ERROR else self._log.warning
+        write(f"{record.getMessage():.{_LONGEST}}", library=record.name, error=self.format(record)[-_LONGEST:] if record.exc_info else "")
 
 
 class Rarely:

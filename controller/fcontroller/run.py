@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ from fcompile.diagnostics.writer import Style
 from fcompile.errors import EXIT_USAGE, UsageError
 from fcontroller.config.effective import CONFIG_VARIABLE, EffectiveSettings, effective_settings
 from fcontroller.config.settings import SETTINGS
-from fcontroller.log import Log
+from fcontroller.log import Log, OfLibraries
 
 _M_MMAP_THRESHOLD, _LARGE_BLOCK = -3, 128 * 1024
 """What glibc's `mallopt` calls the size from which a block is no part of the heap, and its own default in bytes, which it raises."""
@@ -138,6 +139,7 @@ async def _run(settings: EffectiveSettings) -> int:
         return from_kubeconfig(path, address=address, called=metrics.called, may_write=may_write)
 
     log = Log(config.log_level)
+    logging.basicConfig(handlers=[OfLibraries(log)])
     for problem in settings.problems:
         log.info(problem.message, file=problem.file, line=problem.span.line)
     return await Process(connect, settings, log, metrics).run()

@@ -222,6 +222,38 @@ def test_it_ends_when_the_lease_is_lost() -> None:
         assert controller.process.wait(120) == 1
 
 
+PLUGIN = """
+import json, pathlib, sys, time
+calls = pathlib.Path(sys.argv[1])
+with calls.open("a") as file:
+    file.write(".")
+if calls.stat().st_size > 2:  # Of both clients, as they begin.
+    %s
+status = {"token": "t", "expirationTimestamp": "2020-01-01T00:00:00Z"}
+print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}))
+"""
+"""An exec plugin of a kubeconfig, whose token has expired each time it is asked, and what becomes of it."""
+
+
+@contextmanager
+def with_plugin(folder: Path, then: str) -> Iterator[Running]:
+    """A controller whose credentials come from the plugin."""
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "interactiveMode": "Never"}
+    user = {"exec": {**plugin, "args": ["-c", PLUGIN % then, str(folder / "calls")]}}
+    with stub() as address:
+        named: Any = {"clusters": {"server": address}, "users": user, "contexts": {"cluster": "a", "user": "a"}}
+        config = {kind: [{"name": "a", kind[:-1]: value}] for kind, value in named.items()}
+        (folder / "config").write_text(json.dumps({"current-context": "a", **config}))
+        with running("--kubeconfig", str(folder / "config")) as controller:
+            yield controller
+
+
+def test_what_libraries_log_is_logged_as_all_else(tmp_path: Path) -> None:
+    with with_plugin(tmp_path, "sys.exit('\\x1b[31mno')") as controller:
+        assert controller.says("exec: process returned 1. \x1b[31mno")["level"] == "error"
+        assert all(isinstance(line, dict) for line in controller.lines)
+
+
 def test_an_address_that_is_taken() -> None:
     with stub() as address:
         port = address.rpartition(":")[2]
