@@ -248,6 +248,13 @@ def with_plugin(folder: Path, then: str) -> Iterator[Running]:
             yield controller
 
 
+def test_a_plugin_that_hangs_keeps_nothing_from_ending(tmp_path: Path) -> None:
+    with with_plugin(tmp_path, "time.sleep(600)") as controller:
+        controller.says("waits for the lease")
+        controller.process.send_signal(signal.SIGTERM)
+        assert controller.process.wait(60) == 0
+
+
 def test_what_libraries_log_is_logged_as_all_else(tmp_path: Path) -> None:
     with with_plugin(tmp_path, "sys.exit('\\x1b[31mno')") as controller:
         assert controller.says("exec: process returned 1. \x1b[31mno")["level"] == "error"

@@ -8,8 +8,11 @@ import os
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from threading import Thread
+from typing import TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -32,6 +35,7 @@ _SHOWN = 200
 """Bytes of an answer that cannot be understood that are shown."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
 """As audit logs know us."""
+T = TypeVar("T")
 _METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
 
 
@@ -55,6 +59,7 @@ class Client(Api):
         """Connections of their own, which can be cut off."""
         self._headers: dict[str, str] = {}
         self._authorized_until = 0.0
+        self._asking: asyncio.Task[None] | None = None
         self._told: tuple[float, float] | None = None
         """The time that the server told last, and the monotonic clock then, both in seconds."""
 
@@ -78,7 +83,7 @@ class Client(Api):
             "Content-Type": "application/json-patch+json" if method == "PATCH" else "application/json",
             "Accept": _accept(projection, _is_list(method, path)),
         }
-        headers = {**self._who(), **headers}
+        headers = {**await self._who(), **headers}
         began, code, text = time.perf_counter(), 0, b""
         try:
             origin, wanted = (self._origin, always) if method == "GET" else (self._writes, self._may_write)
@@ -96,7 +101,7 @@ class Client(Api):
             self._called(method, path, code, time.perf_counter() - began)
 
     async def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
-        headers = {**self._who(), "Accept": _accept(projection)}
+        headers = {**await self._who(), "Accept": _accept(projection)}
         try:
             async with self._origin.stream(_target(path, {**query, "watch": "1"}), headers, _REQUEST_TIMEOUT) as stream:
                 self._called("WATCH", path, stream.status, 0)
@@ -120,19 +125,40 @@ class Client(Api):
             with contextlib.suppress(OverflowError, ValueError):
                 self._told = parsedate_to_datetime(date).timestamp(), now
 
-    def _who(self) -> dict[str, str]:
+    async def _who(self) -> dict[str, str]:
         """Return the headers that authenticate a request; exec plugins and token files are asked again when they may have changed.
 
         Raises Unreachable.
         """
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
-            try:
-                self._headers = {**_AGENT, **self._server.headers()}
-            except Exception as error:  # Of a file that is being replaced, or of a plugin: the next request asks again.
+            if self._asking is None or self._asking.done():
+                self._asking = asyncio.create_task(self._authorize())
+            asking = self._asking
+            if not (await asyncio.wait((asking,), timeout=_REQUEST_TIMEOUT))[0]:
+                raise Unreachable(f"there are no credentials: none came for {_REQUEST_TIMEOUT} s")
+            if error := asking.exception():  # Of a file that is being replaced, or of a plugin: the next request asks again.
                 raise Unreachable(f"there are no credentials: {error}") from error
-            self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
         return self._headers
+
+    async def _authorize(self) -> None:
+        self._headers = {**_AGENT, **await _in_thread(self._server.headers)}
+        self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
+
+
+def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Run something that may hang, in a thread for which the end of the process does not wait."""
+    outcome = Future[T]()
+    outcome.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            outcome.set_result(work())
+        except Exception as error:
+            outcome.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return asyncio.wrap_future(outcome)
 
 
 def _target(path: str, query: Query | None) -> str:
