@@ -15,7 +15,7 @@ from fcompile.diagnostics.visible import harmless
 LEVELS = ("debug", "info", "warning", "error")
 _MINUTE = 60
 _LONGEST = 10_000
-"""Characters of what a library logs."""
+"""Characters of a message."""
 
 
 def _write(line: str) -> None:
@@ -51,6 +51,7 @@ class Log:
 
     def _line(self, level: str, message: str, fields: dict[str, Any], always: bool = False) -> None:
         if always or self.writes(level):
+            message = message if always else message[:_LONGEST]
             time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
             self._write(harmless(json.dumps({"time": time, "level": level, "message": message, **fields}, ensure_ascii=False)))
 
@@ -64,7 +65,7 @@ class OfLibraries(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         write = self._log.error if record.levelno >= logging.ERROR else self._log.warning
-        write(f"{record.getMessage():.{_LONGEST}}", library=record.name, error=self.format(record)[-_LONGEST:] if record.exc_info else "")
+        write(self.format(record), library=record.name)
 
 
 class Rarely:

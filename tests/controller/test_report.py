@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from fcompile.model import names
 from fcontroller.api import Answer, Json, Unreachable, collection, path_of
 from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
@@ -255,6 +256,26 @@ def test_the_same_again_is_counted_and_no_framework_has_many() -> None:
         (same,) = [each for each in events if each["reason"] == "Same"]
         assert (same["count"], same["message"]) == (50, "for the 49th time")
         assert len(events) == 25
+
+    run_in_memory(work())
+
+
+def test_little_is_kept_and_logged_of_a_long_annotation() -> None:
+    """Whoever may write one could fill the memory: of each digest 200 KB were known for ten minutes, and logged."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", {"taskRoles": [role_spec("worker", 1)]})
+            await made.until("train", lambda status: status["state"] == "AttemptRunning")
+            annotation = names.DIGEST_ANNOTATION.replace("/", "~1")
+            for number in range(5):
+                patch = [{"op": "add", "path": f"/metadata/annotations/{annotation}", "value": f"v1:{number}{'x' * 200_000}"}]
+                assert (await made.api.request("PATCH", path_of("frameworks", made.namespace, "train"), patch)).ok
+                await asyncio.sleep(1)
+            lines = [len(line["message"]) for line in made.lines if line.get("reason") == "DigestDiffers"]
+            assert len(lines) == 5
+            assert max(lines) <= 10_000
+            assert max(len(text) for event in made.recorder._events for text in event) <= 1_000
 
     run_in_memory(work())
 

@@ -55,6 +55,7 @@ class Recorder:
 
     def record(self, framework: Json, kind: str, reason: str, message: str, topic: str = "", count: int = 1) -> None:
         """Record that something happened `count` times. Records of the same topic (default: the message) become one Event."""
+        message = visible(message[:_LONGEST])[:_LONGEST]
         key, clock = (framework["metadata"]["uid"], reason, topic or message), asyncio.get_running_loop().time()
         event = self._events.get(key) or _Event(self._value(framework, kind, reason))
         self._events[key], event.last = event, clock
@@ -63,7 +64,7 @@ class Recorder:
             self._events.popitem(last=False)
         value = event.value
         value["count"] += count
-        value["message"], value["lastTimestamp"] = visible(message)[:_LONGEST], to_time(self._now())
+        value["message"], value["lastTimestamp"] = message, to_time(self._now())
         if event.due is None:
             event.due = asyncio.get_running_loop().call_later(0 if event.written is None else event.wait, self._enqueue, event)
 
