@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
@@ -13,6 +12,7 @@ from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.suggestions import closest
 from fcompile.emit import yaml
 from fcompile.errors import UsageError
+from fcompile.load.rules import MAX_BYTES
 from fcompile.model.values import at
 from fcontroller.config.file import DELAYS, File, read_file
 from fcontroller.config.settings import FAILURES, SETTINGS, Config, Value
@@ -90,7 +90,8 @@ def effective_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
 
 def _file(name: str) -> File:
     try:
-        return read_file(Path(name).read_bytes(), name)
+        with open(name, "rb") as file:
+            return read_file(file.read(MAX_BYTES + 1), name)
     except OSError as error:
         raise ConfigError(f"{name}: {error.strerror}") from None
 
