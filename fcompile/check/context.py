@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.met_indices import is_free_text, met_indices
+from fcompile.check.pod_values import texts
 from fcompile.diagnostics.problem import Part, Path
 from fcompile.lower.placeholders import role_values, substitute, sums_in, values_of
 from fcompile.model import names
@@ -157,6 +158,12 @@ def containers(template: dict[str, Any], path: Path) -> Iterator[tuple[Any, Path
     for kind in ("initContainers", "containers"):
         for index, container in enumerate(sequence(spec, kind)):
             yield container, (*path, "spec", kind, index)
+
+
+def words(container: Any, path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the words of `command`, then those of `args`, of the container at `path`, each with its own path."""
+    for field in ("command", "args"):
+        yield from texts(container, path, field)
 
 
 def task_number(role: Any) -> int:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from fcompile.check.context import FrameworkContext, RoleContext, containers
+from fcompile.check.context import FrameworkContext, RoleContext, containers, words
+from fcompile.check.pod_values import entries
 from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.model import names
 from fcompile.model.hosts import may_be_host
 from fcompile.model.patterns import lazy
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import mapping, text
 
 NO_SUCH_HOST = warning_rule(
     code="FC514",
@@ -69,13 +70,11 @@ _Judge = Callable[[str, str, str], str]
 def _of_task(context: FrameworkContext, judge: _Judge, role: RoleContext, index: int) -> Iterator[Finding]:
     pod = context.substituted(role, index)
     for container, path in containers(pod, role.template_path):
-        for number, variable in enumerate(sequence(container, "env")):
-            yield from _hosts(judge, text(variable, "value"), (*path, "env", number, "value"))
-            yield from _label(variable, mapping(pod, "metadata"), (*path, "env", number, "valueFrom", "fieldRef", "fieldPath"))
-        for field in ("command", "args"):
-            for number, written in enumerate(sequence(container, field)):
-                if isinstance(written, str):
-                    yield from _hosts(judge, written, (*path, field, number), is_command=True)
+        for variable, place in entries(container, path, "env"):
+            yield from _hosts(judge, text(variable, "value"), (*place, "value"))
+            yield from _label(variable, mapping(pod, "metadata"), (*place, "valueFrom", "fieldRef", "fieldPath"))
+        for word, place in words(container, path):
+            yield from _hosts(judge, word, place, is_command=True)
 
 
 def _hosts(judge: _Judge, value: str | None, path: Path, *, is_command: bool = False) -> Iterator[Finding]:

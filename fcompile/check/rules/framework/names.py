@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext, containers
+from fcompile.check.pod_values import entries
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates, names
 from fcompile.model.formats import accepts
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import mapping, text
 
 MAX_LABEL = 63
 
@@ -122,11 +123,11 @@ def _reserved(role: RoleContext) -> Iterator[Finding]:
             )
             yield Finding(POD_NAME_IGNORED, (*role.template_path, "metadata", name), message, part="key")
     for container, path in containers(role.template, role.template_path):
-        for index, variable in enumerate(sequence(container, "env")):
+        for variable, place in entries(container, path, "env"):
             variable_name = text(variable, "name")
             if variable_name in names.POD_ENV:
                 message = (
                     f"`{variable_name}` is injected by FrameworkController; given again it hides that value from the container, and "
                     "`kubectl diff` cannot compare it: choose another name"
                 )
-                yield Finding(RESERVED_ENV, (*path, "env", index, "name"), message)
+                yield Finding(RESERVED_ENV, (*place, "name"), message)

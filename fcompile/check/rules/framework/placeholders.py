@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.context import FrameworkContext, RoleContext, containers
+from fcompile.check.context import FrameworkContext, RoleContext, containers, words
+from fcompile.check.pod_values import entries
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, error_rule, note_rule, warning_rule
 from fcompile.diagnostics.suggestions import closest
@@ -208,21 +209,16 @@ def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> I
 def _references(role: RoleContext) -> Iterator[Finding]:
     for container, path in containers(role.template, role.template_path):
         known = set(names.POD_ENV)
-        for index, variable in enumerate(sequence(container, "env")):
-            yield from _unresolved(text(variable, "value"), (*path, "env", index, "value"), known)
+        for variable, place in entries(container, path, "env"):
+            yield from _unresolved(text(variable, "value") or "", (*place, "value"), known)
             known.add(text(variable, "name") or "")
         # Variables from a ConfigMap or Secret are not known here: say nothing of what they might define.
-        if sequence(container, "envFrom"):
-            continue
-        for field in ("command", "args"):
-            for index, argument in enumerate(sequence(container, field)):
-                yield from _unresolved(argument, (*path, field, index), known)
+        for word, place in () if sequence(container, "envFrom") else words(container, path):
+            yield from _unresolved(word, place, known)
 
 
-def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:
-    if not isinstance(written, str) or "$(FC_" not in written:
-        return
-    for match in _REFERENCE.finditer(written):
+def _unresolved(written: str, path: Path, known: set[str]) -> Iterator[Finding]:
+    for match in _REFERENCE.finditer(written) if "$(FC_" in written else ():
         name = match.group(1)
         if name is None or name in known:
             continue

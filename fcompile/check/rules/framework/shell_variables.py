@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.context import FrameworkContext, containers
+from fcompile.check.context import FrameworkContext, containers, words
+from fcompile.check.pod_values import entries
 from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.model import names
 from fcompile.model.values import sequence, text
@@ -36,25 +37,20 @@ def shell_variable_rules(context: FrameworkContext) -> Iterator[Finding]:
 
 
 def _in_container(container: Any, path: Path) -> Iterator[Finding]:
-    for index, variable in enumerate(sequence(container, "env")):
+    for variable, place in entries(container, path, "env"):
         value = text(variable, "value") or ""
         # With spaces it may be a script, which a shell is given later.
         if not re.search(r"\s", value):
-            yield from _unread(value, (*path, "env", index, "value"), _OF_SHELL)
-    words = [
-        (word, (*path, field, index))
-        for field in ("command", "args")
-        for index, word in enumerate(sequence(container, field))
-        if isinstance(word, str)
-    ]
+            yield from _unread(value, (*place, "value"), _OF_SHELL)
+    line = list(words(container, path))
     # Without `command` the image says what runs, which may be a shell.
-    if sequence(container, "command") and not any(_MAY_BE_SHELL.search(word) for word, _ in words):
-        for word, place in words:
+    if sequence(container, "command") and not any(_MAY_BE_SHELL.search(word) for word, _ in line):
+        for word, place in line:
             yield from _unread(word, place, _OF_SHELL)
-    for index, mount in enumerate(sequence(container, "volumeMounts")):
-        yield from _unread(text(mount, "subPathExpr") or "", (*path, "volumeMounts", index, "subPathExpr"), _OF_SHELL)
+    for mount, place in entries(container, path, "volumeMounts"):
+        yield from _unread(text(mount, "subPathExpr") or "", (*place, "subPathExpr"), _OF_SHELL)
         for pattern in (_OF_SHELL, _OF_KUBERNETES):
-            yield from _unread(text(mount, "subPath") or "", (*path, "volumeMounts", index, "subPath"), pattern)
+            yield from _unread(text(mount, "subPath") or "", (*place, "subPath"), pattern)
 
 
 def _unread(written: str, path: Path, pattern: re.Pattern[str]) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from fcompile.check.context import words
 from fcompile.check.pod_context import ContainerRef, Pod, handlers
 from fcompile.check.pod_values import texts
 from fcompile.diagnostics.problem import Finding, Path, warning_rule
@@ -42,12 +43,11 @@ def command_rules(pod: Pod) -> Iterator[Finding]:
     for container in pod.containers:
         for owner, path in _with_command(container):
             yield from _one_word(owner, path)
-        for field in ("command", "args"):
-            for written, path in texts(container.fields, container.path, field):
-                if not written.isascii() and (sign := _sign(written)):
-                    ascii_sign = {"\u2018": "'", "\u201a": "'", "\u201c": '"', "\u201e": '"'}.get(sign, "--")
-                    message = f"`{sign}` (U+{ord(sign[0]):04X}) is not what a program or a shell takes for `{ascii_sign}`: write that"
-                    yield Finding(TYPOGRAPHIC_SIGN, path, message)
+        for word, path in words(container.fields, container.path):
+            if not word.isascii() and (sign := _sign(word)):
+                ascii_sign = {"\u2018": "'", "\u201a": "'", "\u201c": '"', "\u201e": '"'}.get(sign, "--")
+                message = f"`{sign}` (U+{ord(sign[0]):04X}) is not what a program or a shell takes for `{ascii_sign}`: write that"
+                yield Finding(TYPOGRAPHIC_SIGN, path, message)
 
 
 def _with_command(container: ContainerRef) -> Iterator[tuple[dict[str, Any], Path]]:
