@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -41,7 +41,9 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[RawFile], list[Raw
     top = _top(new is None)
     with _Objects() as objects:
         reader = _Reader(top, objects)
-        listed = [*_changes(old, new, paths, top), *_otherwise_ignored(old, new, paths, top, reader)]
+        # In a merge that is not done, git names a file more than once.
+        differing = {one.path: one for one in sorted(_differing(old, new, paths, top))}
+        listed = [*differing.values(), *_otherwise_ignored(old, new, paths, top, reader, differing)]
         found = [one for one in listed if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
         before = [reader.blob(one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
         if new is not None:
@@ -129,24 +131,21 @@ def is_revision(written: str) -> bool:
         return False
 
 
-def _changes(old: str, new: str | None, paths: Sequence[str], top: bytes) -> Iterator[_Changed]:
-    """Yield what differs, in the order of the paths."""
+def _differing(old: str, new: str | None, paths: Sequence[str], top: bytes, suffix: bytes = b"") -> Iterable[_Changed]:
+    """Return what differs below some paths, or everywhere if there are none; of the working tree, of files whose path ends so."""
     limits = ["--", *paths]
-    found = _between(old, new, limits) if new is not None else _in_working_tree(old, limits, top)
-    # In a merge that is not done, git names a file more than once.
-    yield from sorted({one.path: one for one in sorted(found)}.values())
+    return _between(old, new, limits) if new is not None else _in_working_tree(old, limits, top, suffix)
 
 
-def _otherwise_ignored(old: str, new: str | None, paths: Sequence[str], top: bytes, reader: _Reader) -> Iterator[_Changed]:
+def _otherwise_ignored(
+    old: str, new: str | None, paths: Sequence[str], top: bytes, reader: _Reader, differing: Container[bytes]
+) -> Iterator[_Changed]:
     """Yield files that are the same on both sides, and that a `.fcompileignore`, perhaps in a folder above, leaves out on one."""
     name = IGNORE_FILE.encode()
-    differing = _between(old, new, ["--"]) if new is not None else _in_working_tree(old, ["--"], top, name)
-    if not any(one.path.endswith(name) for one in differing):
-        return
-    changed = {one.path for one in _changes(old, new, paths, top)}
-    for one in _between(_nothing(), old, ["--", *paths]):
-        if one.path not in changed and reader.ignored(old, one.path) != reader.ignored(new, one.path):
-            yield one._replace(before=one.after)
+    if any(one.path.endswith(name) for one in _differing(old, new, (), top, name)):
+        for one in _between(_nothing(), old, ["--", *paths]):
+            if one.path not in differing and reader.ignored(old, one.path) != reader.ignored(new, one.path):
+                yield one._replace(before=one.after)
 
 
 def _nothing() -> str:
