@@ -6,13 +6,14 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from fcompile.diagnostics.problem import Path
 from fcompile.load import LoadError, values
+from fcompile.load.files import read_regular
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model import names
 from fcompile.model.patterns import lazy
@@ -27,6 +28,10 @@ _TEMPLATE_ACTION = lazy(
 )
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names that a kustomization can have, the one that counts first."""
+CHART = "Chart.yaml"
+_PATCHES = ("patches", "patchesJson6902", "replacements")
+Around = Callable[[str], bytes | None]
+"""Returns what is in a file that says what others are; None: there is none."""
 
 
 def frameworks_in(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -85,14 +90,35 @@ def looks_like_template(source: str) -> bool:
     return _TEMPLATE_ACTION.search(source) is not None
 
 
-def skip_reason(file: str, top: str) -> str | None:
-    """Return why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at."""
+def in_folder(path: str) -> bytes | None:
+    """Return the beginning of a file that says what others are; None if there is none."""
+    try:
+        return read_regular(path, MAX_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+
+
+def skip_reason(file: str, top: str, around: Around = in_folder) -> str | None:
+    """Return why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at.
+
+    :param around: reads the files that say so.
+    """
     folder = os.path.dirname(os.path.abspath(file))
-    if _in_helm_chart(folder, top):
+    if _in_helm_chart(folder, top, around):
         return "a template of a Helm chart: render it first, with `helm template`"
-    if os.path.abspath(file) in _patches(folder, top):
+    if os.path.abspath(file) in _patches(folder, top, around):
         return "a kustomize patch: build it first, with `kubectl kustomize`"
     return None
+
+
+def rendered(file: str, top: str, around: Around = in_folder) -> str:
+    """Return what a file is from which kustomize or Helm makes what runs; empty: it is none."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if os.path.basename(file) in KUSTOMIZATIONS:
+        return "kustomization"
+    if any(_is_chart(one, around) for one in _up_from(folder, top)):
+        return "chart"
+    return "patch" if os.path.abspath(file) in _patches(folder, top, around) else ""
 
 
 def boundary(file: str, named: str = "") -> str:
@@ -110,17 +136,20 @@ def _repository(folder: str) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def _in_helm_chart(folder: str, top: str) -> bool:
+def _in_helm_chart(folder: str, top: str, around: Around) -> bool:
     inside = list(_up_from(folder, top))
-    return any(
-        os.path.basename(one) == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")) for one, parent in pairwise(inside)
-    )
+    return any(os.path.basename(one) == "templates" and _is_chart(parent, around) for one, parent in pairwise(inside))
 
 
 @lru_cache(maxsize=4096)
-def _patches(folder: str, top: str) -> frozenset[str]:
+def _is_chart(folder: str, around: Around) -> bool:
+    return around(os.path.join(folder, CHART)) is not None
+
+
+@lru_cache(maxsize=4096)
+def _patches(folder: str, top: str, around: Around) -> frozenset[str]:
     """Return the files that kustomizations in the folder and in all above it use as patches."""
-    return frozenset().union(*map(_patches_in, _up_from(folder, top)))
+    return frozenset().union(*(_patches_in(one, around) for one in _up_from(folder, top)))
 
 
 def _up_from(folder: str, top: str) -> Iterator[str]:
@@ -144,24 +173,16 @@ def is_shared(folder: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _patches_in(folder: str) -> frozenset[str]:
+def _patches_in(folder: str, around: Around) -> frozenset[str]:
     """Return the files that the folder's own kustomization uses as patches."""
-    for name in KUSTOMIZATIONS:
-        path = os.path.join(folder, name)
-        if os.path.isfile(path):
-            return _patches_of(path)
-    return frozenset()
-
-
-def _patches_of(kustomization: str) -> frozenset[str]:
+    found = (around(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
     try:
-        with open(kustomization, "rb") as file:
-            documents = values(file.read(MAX_BYTES + 1))
-    except (OSError, LoadError):
+        documents = values(next((data for data in found if data is not None), b""))
+    except LoadError:
         return frozenset()
-    folder = os.path.dirname(kustomization)
     patches: set[str] = set()
     for document in documents:
-        listed = sequence(document, "patchesStrategicMerge") + [text(patch, "path") for patch in sequence(document, "patches")]
+        listed = [text(patch, "path") for field in _PATCHES for patch in sequence(document, field)]
+        listed += sequence(document, "patchesStrategicMerge")
         patches.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
     return frozenset(patches)

@@ -21,7 +21,7 @@ from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry, find, may_hold_framework
-from fcompile.pipeline.file import open_file
+from fcompile.pipeline.file import open_file, why_skipped
 from fcompile.program import say
 
 Reader = Callable[[Iterable[RawFile]], Contents | None]
@@ -107,7 +107,8 @@ def diff(
             raise UsageError("--require does not go with --git, which looks only at files that differ: leave one of the two out")
         from fcompile.commands.git import changed
 
-        result = _compared(changed(git, paths), read)
+        with changed(git, paths) as files:
+            result = _compared(files, read)
     else:
         different, same = _named(paths)
         result = _compared(different, read)
@@ -156,9 +157,14 @@ def _named(paths: Sequence[str]) -> tuple[tuple[list[RawFile], list[RawFile]], l
         raise UsageError("stdin can be OLD or NEW, not both: it is there once")
     _check_named(paths)
     old, new = (dict(_read(path)) for path in paths)
-    same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
+    same = {name for name, file in old.items() if name in new and _same(file, new[name])}
     before, after = ([file for name, file in side.items() if name not in same] for side in (old, new))
     return (before, after), [new[name] for name in same]
+
+
+def _same(one: RawFile, other: RawFile) -> bool:
+    """Return whether two files are the same, and what is around them does not make a patch or template of one alone."""
+    return isinstance(one.data, bytes) and one.data == other.data and why_skipped(one.entry) == why_skipped(other.entry)
 
 
 def _check_named(paths: Sequence[str]) -> None:

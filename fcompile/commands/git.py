@@ -9,17 +9,20 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import cache, partial
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from fcompile.check.selection import CHART, KUSTOMIZATIONS, rendered
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git_process import COMMAND, ask, environment, top_of_working_tree
-from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import rules
 from fcompile.load.files import IGNORE_FILE, PIECE, SUFFIXES, FileEntry, ignore_patterns, may_hold_framework_in
 from fcompile.load.source import file_too_large
+from fcompile.pipeline.file import why_skipped
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -35,29 +38,31 @@ class _Changed(NamedTuple):
     after: bytes
 
 
-def changed(written: str, paths: Sequence[str]) -> tuple[list[RawFile], list[RawFile]]:
-    """Return the files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
+@contextmanager
+def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile], list[RawFile]]]:
+    """Give the files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
     old, new = _sides(written)
     top = _top(new is None)
     with _Objects() as objects:
         reader = _Reader(top, objects)
         # In a merge that is not done, git names a file more than once.
         differing = {one.path: one for one in sorted(_differing(old, new, paths, top))}
-        listed = [*differing.values(), *_otherwise_ignored(old, new, paths, top, reader, differing)]
-        found = [one for one in listed if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
-        before = [reader.blob(one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
+        turned = [*_turned(old, new, paths, top, reader, differing)]
+        found = [one for one in (*differing.values(), *turned) if reader.is_of_interest((old, new), one.path)]
+        before = [reader.blob(old, one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
         if new is not None:
-            after = [reader.blob(one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
+            after = [reader.blob(new, one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
         else:
             kept = (one for one in found if not reader.ignored(None, one.path))
             after = [file for one in kept if (file := reader.in_tree(one.path)) is not None]
-    if not found:
-        for path in paths:
-            if not os.path.lexists(path):
-                raise UsageError(f"--git: there is no file or folder `{path}` in what is compared")
-    contents = {file.entry.name: file.data for file in before}
-    same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
-    return [file for file in before if file.entry.name not in same], [file for file in after if file.entry.name not in same]
+        if not found:
+            for path in paths:
+                if not os.path.lexists(path):
+                    raise UsageError(f"--git: there is no file or folder `{path}` in what is compared")
+        contents = {file.entry.name: file.data for file in before}
+        same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
+        same -= {reader.entry(one.path).name for one in turned}
+        yield [file for file in before if file.entry.name not in same], [file for file in after if file.entry.name not in same]
 
 
 def _top(needed: bool) -> bytes:
@@ -131,20 +136,20 @@ def is_revision(written: str) -> bool:
         return False
 
 
-def _differing(old: str, new: str | None, paths: Sequence[str], top: bytes, suffix: bytes = b"") -> Iterable[_Changed]:
+def _differing(old: str, new: str | None, paths: Sequence[str], top: bytes, suffix: bytes | tuple[bytes, ...] = b"") -> Iterable[_Changed]:
     """Return what differs below some paths, or everywhere if there are none; of the working tree, of files whose path ends so."""
     limits = ["--", *paths]
     return _between(old, new, limits) if new is not None else _in_working_tree(old, limits, top, suffix)
 
 
-def _otherwise_ignored(
+def _turned(
     old: str, new: str | None, paths: Sequence[str], top: bytes, reader: _Reader, differing: Container[bytes]
 ) -> Iterator[_Changed]:
-    """Yield files that are the same on both sides, and that a `.fcompileignore`, perhaps in a folder above, leaves out on one."""
-    name = IGNORE_FILE.encode()
-    if any(one.path.endswith(name) for one in _differing(old, new, (), top, name)):
+    """Yield files that are the same on both sides, and that others, perhaps above, leave out or make a patch or template on one."""
+    names = tuple(map(str.encode, (IGNORE_FILE, CHART, *KUSTOMIZATIONS)))
+    if any(one.path.endswith(names) for one in _differing(old, new, (), top, names)):
         for one in _between(_nothing(), old, ["--", *paths]):
-            if one.path not in differing and reader.ignored(old, one.path) != reader.ignored(new, one.path):
+            if one.path not in differing and reader.counts(old, one.path) != reader.counts(new, one.path):
                 yield one._replace(before=one.after)
 
 
@@ -158,7 +163,7 @@ def _between(old: str, new: str, limits: Sequence[str]) -> list[_Changed]:
     return [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
 
 
-def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes = b"") -> Iterator[_Changed]:
+def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes | tuple[bytes, ...] = b"") -> Iterator[_Changed]:
     """Yield what differs in the working tree, of files whose path ends so.
 
     Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
@@ -222,10 +227,11 @@ class _Reader:
     def __init__(self, top: bytes, objects: _Objects) -> None:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
+        self._around = cache(partial(partial, self._read_around))
 
-    def blob(self, path: bytes, name: bytes) -> RawFile:
+    def blob(self, commit: str | None, path: bytes, name: bytes) -> RawFile:
         """Return the file as git has it."""
-        entry = self._entry(path)
+        entry = self.entry(path)
         data = self._objects.read(name, entry.name)
         if data is None:
             # A file of which nothing is known must not look like one that is not there.
@@ -233,14 +239,25 @@ class _Reader:
                 f"--git: {visible(entry.name)} is not in this repository, only its name: it is a partial clone, and nothing is fetched; "
                 "git fetch --refetch --no-filter brings what is missing"
             )
-        return RawFile(entry, data)
+        return RawFile(entry, data, self._around(commit))
 
     def in_tree(self, path: bytes) -> RawFile | None:
         """Return the file in the working tree; None if it is none there."""
         if _regular(self._top, path) is None:
             return None
-        entry = self._entry(path)
-        return RawFile(entry, entry.content())
+        entry = self.entry(path)
+        return RawFile(entry, entry.content(), self._around(None))
+
+    def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
+        """Return whether Frameworks, or what they are built of, can be in the file."""
+        if path.endswith(tuple(map(str.encode, SUFFIXES))):
+            return True
+        full, top = self.entry(path).path, os.path.abspath(os.fsdecode(self._top))
+        return path.endswith((b".tpl", b"Kustomization")) and any(rendered(full, top, self._around(commit)) for commit in commits)
+
+    def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:
+        """Return whether a walk through the folders would leave the file out, and why else no Framework is looked for in it."""
+        return self.ignored(commit, path), why_skipped(self.entry(path), around=self._around(commit))
 
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
@@ -255,17 +272,21 @@ class _Reader:
 
     def _ignore_file(self, commit: str | None, folder: bytes) -> list[str]:
         if (commit, folder) not in self._patterns:
-            path = b"/".join(filter(None, (folder, IGNORE_FILE.encode())))
-            data: bytes | Problem | None = None
-            if commit is None:
-                data = file.data if (file := self.in_tree(path)) is not None else None
-            elif b"\n" not in path:
-                data = self._objects.read(commit.encode() + b":" + path, IGNORE_FILE)
-            text = data.decode("utf-8", "replace") if isinstance(data, bytes) else ""
-            self._patterns[commit, folder] = ignore_patterns(text.splitlines())
+            data = self._content(commit, b"/".join(filter(None, (folder, IGNORE_FILE.encode())))) or b""
+            self._patterns[commit, folder] = ignore_patterns(data.decode("utf-8", "replace").splitlines())
         return self._patterns[commit, folder]
 
-    def _entry(self, path: bytes) -> FileEntry:
+    def _content(self, commit: str | None, path: bytes) -> bytes | None:
+        """Return what is in a file of a side; None if there is none."""
+        if commit is None:
+            file = self.in_tree(path)
+            return file.data if file is not None and isinstance(file.data, bytes) else None
+        return self._objects.read(commit.encode() + b":" + path, os.fsdecode(path)) if b"\n" not in path else None
+
+    def _read_around(self, commit: str | None, path: str) -> bytes | None:
+        return self._content(commit, os.path.relpath(os.fsencode(path), os.path.abspath(self._top)))
+
+    def entry(self, path: bytes) -> FileEntry:
         full = os.path.join(self._top, path)
         name = os.path.relpath(full).decode("utf-8", "backslashreplace")
         return FileEntry(name, os.fsdecode(full), within=os.fsdecode(self._top))

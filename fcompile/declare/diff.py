@@ -118,11 +118,11 @@ class Object(Report):
     """An object of another kind that differs."""
 
     kind: str
-    """The object's kind."""
+    """The object's kind. kustomization, patch, chart, template: a file of which something else makes what runs."""
     namespace: str
     """Its namespace; empty: it has none."""
     name: str
-    """Its name."""
+    """Its name; of a file its path."""
     change: Kind
     """added or removed: it is on one side only."""
     endsPods: bool

@@ -18,6 +18,8 @@ Key = tuple[str, str]
 """Namespace and name of a Framework."""
 ObjectKey = tuple[str, str, str, str, int]
 """Group, kind, namespace and name of another object, and 0; or what its generated name begins with, and which one of these it is."""
+FILE = "file:"
+"""In place of a group: something else makes what runs of this file."""
 
 
 _ENDS_PODS = frozenset(
@@ -40,6 +42,8 @@ class ObjectDiff(NamedTuple):
     before: str
     """The file."""
     after: str
+    is_file: bool = False
+    """It is a file of which others make what runs."""
 
     @property
     def ends_pods(self) -> bool:
@@ -95,15 +99,15 @@ def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:
 
 
 def _object(key: ObjectKey, before: Object | None, after: Object | None) -> ObjectDiff | None:
-    _, kind, namespace, name, number = key
+    group, kind, namespace, name, number = key
     name += "*" * (number > 0) + f" #{number}" * (number > 1)
     found: tuple[Difference, ...] = ()
     if before is not None and after is not None:
-        found = tuple(_differences(kind, before.value, after.value))
+        found = tuple(differences(before.value, after.value) if group == FILE else _differences(kind, before.value, after.value))
         if not found:
             return None
     change = "added" if before is None else "removed" if after is None else "changed"
-    return ObjectDiff(kind, namespace, name, change, found, before.file if before else "", after.file if after else "")
+    return ObjectDiff(kind, namespace, name, change, found, before.file if before else "", after.file if after else "", group == FILE)
 
 
 def _differences(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iterable[Difference]:

@@ -375,6 +375,8 @@ def ending(some: Iterable[FrameworkDiff | ObjectDiff]) -> str:
 
 def change_of(thing: ObjectDiff) -> str:
     """Return what happens to an object that is no Framework."""
+    if thing.is_file:
+        return f"{thing.change}: what is built with it is not compared"
     return f"{thing.change}: it {ENDS_PODS}" if thing.ends_pods else thing.change
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.document import Checked, Options, Read, check_read, empty
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
-from fcompile.check.selection import boundary, frameworks_in, looks_like_template, objects_in, skip_reason
+from fcompile.check.selection import Around, boundary, in_folder, is_framework, looks_like_template, objects_in, skip_reason
 from fcompile.diagnostics.problem import Problem
 from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, may_hold_framework
@@ -42,9 +42,13 @@ class File(NamedTuple):
         """Return the documents that can be read."""
         return [item for item in self.read if isinstance(item, Document)]
 
+    def objects(self) -> list[Any]:
+        """Return the objects in the file."""
+        return [value for document in self.documents() for _, value in objects_in(document.value)]
+
     def frameworks(self) -> list[dict[str, Any]]:
         """Return the Frameworks in the file."""
-        return [value for document in self.documents() for _, value in frameworks_in(document.value)]
+        return [value for value in self.objects() if is_framework(value)]
 
     def unreadable(self) -> list[Problem]:
         """Return why documents, or the whole file, cannot be read."""
@@ -55,21 +59,22 @@ class File(NamedTuple):
         return self._replace(read=[*self.documents()]) if self.of_others else self
 
 
-def open_file(entry: FileEntry, data: bytes | Problem, top: str = "") -> File:
+def open_file(entry: FileEntry, data: bytes | Problem, top: str = "", around: Around = in_folder) -> File:
     """Return the file's documents, whatever they are, whether it is of other tools, and whether it is a template or a patch of a Framework.
 
     :param top: the highest folder in which to look for a kustomization or a chart that uses the file; empty: see `boundary`.
+    :param around: reads these.
     """
     if isinstance(data, Problem):
         return File(entry.name, [data], of_others=data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours())
     file = File(entry.name, list(read(data, entry.name, with_duplicates=True)))
     if not may_hold_framework(data):
-        misspelt = any(any(misspelt_kind(value)) for document in file.documents() for _, value in objects_in(document.value))
-        return file._replace(of_others=True, skipped=_skip_reason(entry, top) if misspelt else "")
+        misspelt = any(any(misspelt_kind(value)) for value in file.objects())
+        return file._replace(of_others=True, skipped=why_skipped(entry, top, around) if misspelt else "")
     if not file.unreadable():
-        return file._replace(skipped=_skip_reason(entry, top))
+        return file._replace(skipped=why_skipped(entry, top, around))
     return file._replace(
-        of_others=not _SAYS_FRAMEWORK.search(_written(data)) and not file.frameworks(), skipped=_skip_reason_of(file, data, entry, top)
+        of_others=not _SAYS_FRAMEWORK.search(_written(data)) and not file.frameworks(), skipped=_why_skipped(file, data, entry, top, around)
     )
 
 
@@ -78,7 +83,7 @@ def open_for_jobs(entry: FileEntry, data: bytes | Problem) -> File:
     file = open_file(entry, data)
     if file.skipped or isinstance(data, Problem) or may_hold_framework(data):
         return file
-    return file._replace(skipped=_skip_reason_of(file, data, entry, ""))
+    return file._replace(skipped=_why_skipped(file, data, entry, "", in_folder))
 
 
 def check_file(file: File, options: Options) -> Checked:
@@ -86,8 +91,8 @@ def check_file(file: File, options: Options) -> Checked:
     return empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, options)
 
 
-def _skip_reason_of(file: File, data: bytes, entry: FileEntry, top: str) -> str:
-    return _TEMPLATE if file.unreadable() and looks_like_template(_written(data)) else _skip_reason(entry, top)
+def _why_skipped(file: File, data: bytes, entry: FileEntry, top: str, around: Around) -> str:
+    return _TEMPLATE if file.unreadable() and looks_like_template(_written(data)) else why_skipped(entry, top, around)
 
 
 def _written(data: bytes) -> str:
@@ -95,5 +100,6 @@ def _written(data: bytes) -> str:
     return data.translate(None, b"\0").decode("utf-8", "replace")
 
 
-def _skip_reason(entry: FileEntry, top: str) -> str:
-    return "" if entry.path == "-" else skip_reason(entry.path, top or boundary(entry.path, entry.within)) or ""
+def why_skipped(entry: FileEntry, top: str = "", around: Around = in_folder) -> str:
+    """Return why a Framework in the file is none yet; empty where it is one."""
+    return "" if entry.path == "-" else skip_reason(entry.path, top or boundary(entry.path, entry.within), around) or ""

@@ -117,6 +117,17 @@ def test_folders(diff: Diff) -> None:
     assert (code, kinds(out)) == (1, {"added": "added", "changed": "changed", "gone": "removed"})
 
 
+def test_a_patch_in_a_folder(diff: Diff) -> None:
+    """A file that is the same in both folders is a patch in one of them."""
+    for folder, kustomization in ("old", "resources: [base]\n"), ("new", "patches: [{path: train.yaml}]\n"):
+        put(f"{folder}/train.yaml", train())
+        Path(folder, "kustomization.yaml").write_text(kustomization)
+    code, out, _ = diff("old", "new")
+    assert code == 1
+    assert "default/train  gone" in out
+    assert "kustomization kustomization.yaml  changed: what is built with it is not compared  new/kustomization.yaml" in out
+
+
 def test_a_file_and_a_folder(diff: Diff) -> None:
     put("folder/a.yaml", train())
     assert diff(put("b.yaml", train()), "folder")[0] == 0

@@ -238,6 +238,60 @@ def test_what_is_ignored_no_longer_counts_though_it_is_the_same(repository_here:
         assert kinds(document) == {"miner": "added", "train": "removed"}
 
 
+TURNS = {
+    "a patch": ("patch.yaml", "kustomization.yaml", "resources: [base]\n", "patches: [{path: patch.yaml}]\n"),
+    "a template": ("templates/train.yaml", "Chart.yaml", None, "apiVersion: v2\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "beside", "text", "turned"), TURNS.values(), ids=TURNS)
+def test_a_file_that_is_the_same_becomes(
+    repository_here: Repository, diff: Diff, name: str, beside: str, text: str | None, turned: str
+) -> None:
+    """Each side is read as the files around it are there, whatever the working tree has, or no difference is seen at all."""
+    repository_here.write(f"deep/{name}")
+    if text is not None:
+        repository_here.put(f"deep/{beside}", text)
+    old = repository_here.commit()
+    repository_here.put(f"deep/{beside}", turned)
+    new = repository_here.commit()
+    repository_here.git("checkout", "-q", old)
+    for revisions, kind in (f"{old}..{new}", "removed"), (f"{new}..{old}", "added"), (new, "added"):
+        for paths in [], [f"deep/{name}"]:
+            code, document = diff("--git", revisions, *paths)
+            assert (code, kinds(document)) == (1, {"train": kind})
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "beside"),
+    [
+        ("kustomization.yaml", "images: [{name: a, newTag: '1'}]\n", "images: [{name: a, newTag: '2'}]\n", {}),
+        ("Kustomization", "namePrefix: a-\n", "namePrefix: b-\n", {}),
+        ("values.yaml", "status: 1\n", "status: 2\n", {"Chart.yaml": "apiVersion: v2\n"}),
+        ("templates/_pod.tpl", "{{ define }}\n", "{{ end }}\n", {"Chart.yaml": "apiVersion: v2\n"}),
+        ("patch.yaml", "- {op: add, path: /a}\n", "- {op: add, path: /b}\n", {"kustomization.yaml": "patches: [{path: patch.yaml}]\n"}),
+        (
+            "train.yaml",
+            "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n{{ if .Values.a }}\n",
+            "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n{{ if .Values.b }}\n",
+            {},
+        ),
+    ],
+)
+def test_what_others_make_frameworks_of(
+    repository_here: Repository, diff: Diff, name: str, old: str, new: str, beside: dict[str, str]
+) -> None:
+    """What runs may change with it, and nothing of that can be seen before it is rendered."""
+    for other, text in beside.items():
+        repository_here.put(f"deep/{other}", text)
+    repository_here.put(f"deep/{name}", old)
+    repository_here.commit()
+    repository_here.put(f"deep/{name}", new)
+    code, document = diff("--git", "HEAD")
+    (one,) = document["objects"]
+    assert (code, one["name"], one["change"], len(one["changes"])) == (1, f"deep/{name}", "changed", 1)
+
+
 def test_a_bare_repository(
     repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
