@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -23,8 +24,8 @@ def rows(setting: Setting, scale: float = 1) -> Iterator[Row]:
         yield from tried(setting, name, int(500 * scale))
 
 
-def tried(setting: Setting, name: str, tasks: int) -> Iterator[Row]:
-    """What deaths of one kind cost a Framework with so many tasks."""
+def tried(setting: Setting, name: str, tasks: int, most: float = math.inf) -> Iterator[Row]:
+    """What deaths of one kind cost a Framework with so many tasks, which goes on in peace after `most` of them."""
     with setting.tenant() as namespace:
         exits = ",".join(["1"] * FAILURES + ["0"])
         policy = {"fancyRetryPolicy": False, "maxRetryCount": FAILURES + 2}
@@ -34,7 +35,7 @@ def tried(setting: Setting, name: str, tasks: int) -> Iterator[Row]:
 
         def over() -> bool:
             nonlocal deaths, next_one
-            if time.monotonic() >= next_one:
+            if deaths < most and time.monotonic() >= next_one:
                 DEATHS[name](setting)
                 deaths, next_one = deaths + 1, time.monotonic() + PERIOD
             return setting.state(namespace, "train") == "Completed"

@@ -49,4 +49,4 @@ def test_tenants(nuisance: str, stressed: Setting, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("death", deaths.DEATHS)
 def test_deaths(death: str, stressed: Setting) -> None:
-    counted(deaths.tried(stressed, death, 20))
+    counted(deaths.tried(stressed, death, 20, most=4))  # On a slow machine one that never ends is not outlived.
