@@ -313,6 +313,20 @@ class TestServers:
         config = kubeconfig(tmp_path, "http://127.0.0.1:1", {"tokenFile": str(tmp_path / "token")})
         assert dict(find_server({"KUBECONFIG": str(config)}).headers()) == {"authorization": "Bearer secret"}
 
+    def test_a_token_in_a_file_may_change(self, tmp_path: Path) -> None:
+        """It was read once: when the token ran out, the API server knew nobody any more until the process was started anew."""
+        token = tmp_path / "token"
+        config = kubeconfig(tmp_path, "http://127.0.0.1:1", {"tokenFile": "token"})
+        token.write_text("")
+        with pytest.raises(NoServer, match="the tokenFile token is empty"):
+            find_server({"KUBECONFIG": str(config)})
+        token.write_text("first")
+        server = find_server({"KUBECONFIG": str(config)})
+        # Of one that is being replaced, the last that was there is used.
+        for text, used in {"first": "first", "second\n": "second", "": "second", "third": "third"}.items():
+            token.write_text(text)
+            assert dict(server.headers()) == {"authorization": f"Bearer {used}"}
+
     def test_an_address_says_itself_whether_it_has_tls(self, tmp_path: Path) -> None:
         with answering(b'{"kind": "Framework"}') as address:
             environment = {"KUBECONFIG": str(kubeconfig(tmp_path, "https://127.0.0.1:1", {})), "KUBE_APISERVER_ADDRESS": address}

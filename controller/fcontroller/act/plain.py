@@ -9,6 +9,7 @@ import json
 import os
 import ssl
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from fcontroller.api import Answer, Unreachable
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a Pod finds the token of its service account and the cluster's certificate."""
 _TIMEOUT = 30
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
 _ANSWER_BYTES = 8 * 1024 * 1024
 """What an answer may have at most: four times what etcd holds. Whoever answers without an end does not fill the memory."""
 
@@ -121,11 +123,18 @@ def _of_kubeconfig(files: str) -> Server:
         raise NoServer(f"no kubeconfig: {files} is not there")
 
     from kubernetes import client, config  # Exec plugins and all; not needed in a Pod.
+    from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
     from yaml import YAMLError
 
     found = client.Configuration()
     try:
-        config.load_kube_config(files, None, found, persist_config=False)  # type: ignore[no-untyped-call]
+        loader = KubeConfigLoader(KubeConfigMerger(files).config, config_base_path=None)  # type: ignore[no-untyped-call]
+        loader.load_and_set(found)  # type: ignore[no-untyped-call]
+        user = loader._user or {}
+        if "tokenFile" in user and "token" not in user:
+            if not found.api_key:
+                raise ValueError(f"the tokenFile {user['tokenFile']} is empty")
+            loader.expiry = _LONG_AGO  # It is read again whenever it is asked for; the library reads it once.
         return server_of(found)
     # The library reads what it is given, and trips over what is no kubeconfig.
     except (config.ConfigException, OSError, YAMLError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
