@@ -107,6 +107,14 @@ def test_whose_it_is(owners: Any, uid: str) -> None:
     assert (found.uid, found.controller, found.deletion_start, found.awaits_collector) == ("u", uid, None, False)
 
 
+def test_how_many_owners_it_has() -> None:
+    """None where the attempt's ConfigMap does not own it any more as it did."""
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "name": "p-attempt", "uid": "b", "controller": True, "blockOwnerDeletion": True}
+    assert [pod(name="p-a-0", ownerReferences=owners).owners for owners in ([], [made], [{"uid": "a"}, made])] == [0, 1, 2]
+    for field in made.keys() - {"uid"}:
+        assert pod(name="p-a-0", ownerReferences=[{"uid": "a"}, {**made, field: "another"}]).owners == 0
+
+
 FRAMEWORK = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "name": "train", "uid": "f", "controller": True}
 
 

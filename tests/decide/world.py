@@ -253,7 +253,7 @@ class World:
                     pod_gone(context, key, completion)
             case AdoptPod(key, uid):
                 if key in self.pods and self.pods[key]["metadata"]["uid"] == uid:
-                    self.pods[key]["metadata"]["ownerReferences"] = [{"uid": context.status.attempt.object_uid, "controller": True}]
+                    self.pods[key]["metadata"]["ownerReferences"] = [self.owner(str(context.status.attempt.object_uid))]
             case MovePod(key, uid):
                 self._move_pod(context, key, uid)
             case ConfirmConfigMapGone(uid):
@@ -282,9 +282,12 @@ class World:
         _, task = find(context.status, key)
         return {"uid": task.instance_uid, "attempts": (context.status.attempt.id, task.attempt.id)}
 
+    def owner(self, uid: str) -> Json:
+        kind = {"apiVersion": "v1", "kind": "ConfigMap", "name": f"{self.name}-attempt"}
+        return {**kind, "uid": uid, "controller": True, "blockOwnerDeletion": True}
+
     def object(self, name: str, owner: str) -> Json:
-        references = [{"uid": owner, "controller": True}]
-        return {"metadata": {"name": name, "uid": self.new_uid(), "ownerReferences": references}, "spec": {}, "status": {}}
+        return {"metadata": {"name": name, "uid": self.new_uid(), "ownerReferences": [self.owner(owner)]}, "spec": {}, "status": {}}
 
     def _create_pod(self, context: ReconcileContext, key: Key) -> None:
         assert key not in self.pods, "two Pods of one task"

@@ -17,6 +17,8 @@ ORPHAN: Final = "orphan"
 PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
 _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
 """Reasons that alternate with another one, and count as that one."""
+_OWNS: Final = {"apiVersion": "v1", "kind": "ConfigMap", "controller": True, "blockOwnerDeletion": True}.items()
+"""The fields of the owner reference by which an attempt owns its Pods, without its ConfigMap's name and uid."""
 _DISRUPTION: Final = "DisruptionTarget"
 _LONGEST: Final = 300
 """Characters of a message, of which ten thousand may be in memory."""
@@ -72,7 +74,10 @@ class Pod(NamedTuple):
     disruption: str = ""
     """Why Kubernetes deletes it, if it does and says so."""
     owners: int = 1
-    """How many owners it has. It goes with its controller only when that is the last of them."""
+    """How many owners it has; 0 where none of them owns it as an attempt's ConfigMap does.
+
+    It goes with its controller only when that is the last of them. The garbage collector leaves it alone where the controller is of a kind
+    that is not known, and does not wait for it where it does not block."""
     waits: Wait | None = None
     """What it waits for; None: it has started. Nothing is decided by it."""
 
@@ -107,7 +112,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         grace=min(metadata.get("deletionGracePeriodSeconds") or 0, spec.get("terminationGracePeriodSeconds", 30)),
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
         disruption=": ".join(disruption(status))[:_LONGEST] if "deletionTimestamp" in metadata else "",
-        owners=len(metadata.get("ownerReferences") or ()),
+        owners=_owners(metadata),
         waits=_wait(spec, status) if phase == PENDING else None,
     )
 
@@ -194,6 +199,12 @@ def controller_of(metadata: Mapping[str, Any]) -> str:
         if reference.get("controller"):
             return str(reference["uid"])
     return ""
+
+
+def _owners(pod: Mapping[str, Any]) -> int:
+    owners = pod.get("ownerReferences") or ()
+    made = any([owner.items() >= _OWNS and owner["name"] == config_map_name(pod["name"].partition("-")[0]) for owner in owners])
+    return len(owners) if made else 0
 
 
 def _is_of_a_framework(metadata: Mapping[str, Any]) -> bool:

@@ -64,9 +64,10 @@ def is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
 
 
 def has_lost_owner(context: ReconcileContext, role: Role, pod: Pod) -> bool:
-    """Return whether a task's Pod would stay when the ConfigMap is deleted: somebody has taken that owner off, or added another."""
+    """Return whether a task's Pod would stay when the ConfigMap is deleted: somebody has changed that owner, or added another."""
     spec = context.spec.roles.get(role.name)
-    return pod.controller != context.status.attempt.object_uid or (pod.owners != 1 and spec is not None and pod.owners != spec.owners)
+    is_other = pod.owners != 1 and spec is not None and pod.owners != spec.owners
+    return pod.controller != context.status.attempt.object_uid or not pod.owners or is_other
 
 
 def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
