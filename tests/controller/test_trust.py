@@ -7,6 +7,7 @@ import base64
 import contextlib
 import gzip
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -294,9 +295,18 @@ def test_a_stubborn_forger_is_not_answered_as_fast_as_he_writes() -> None:
     run_in_memory(work())
 
 
+OWNER_CHANGES: dict[str, Callable[[list[Json]], object]] = {
+    "taken off": lambda owners: owners.clear(),
+    "another one": lambda owners: owners.append({"apiVersion": "example.com/v1", "kind": "Nothing", "name": "a", "uid": "a"}),
+    "another kind": lambda owners: owners[0].update(kind="Nothing"),
+    "does not block": lambda owners: owners[0].update(blockOwnerDeletion=False),
+}
+
+
 @pytest.mark.parametrize("restarted", [False, True], ids=["alive", "restarted"])
-def test_an_owner_that_was_taken_off_is_put_back(restarted: bool) -> None:
-    """Without it the ConfigMap would outlive its Framework, and with it all Pods."""
+@pytest.mark.parametrize("change", OWNER_CHANGES.values(), ids=OWNER_CHANGES)
+def test_an_owner_that_was_changed_is_put_back(change: Callable[[list[Json]], object], restarted: bool) -> None:
+    """Without it, or with another one, the ConfigMap would outlive its Framework, and with it all Pods."""
 
     async def work() -> None:
         async with lab(in_memory()) as made:
@@ -305,14 +315,14 @@ def test_an_owner_that_was_taken_off_is_put_back(restarted: bool) -> None:
             before = (await made.api.request("GET", PATH)).body
             if restarted:
                 await made.kill()
-            await forged(made, lambda config_map: config_map["metadata"].pop("ownerReferences"))
+            await forged(made, lambda config_map: change(config_map["metadata"]["ownerReferences"]))
             if restarted:
                 await made.restart()
             end = asyncio.get_running_loop().time() + 20
-            while (found := (await made.api.request("GET", PATH)).body)["metadata"].get("ownerReferences") is None:
+            owners = before["metadata"]["ownerReferences"]
+            while (found := (await made.api.request("GET", PATH)).body)["metadata"].get("ownerReferences") != owners:
                 assert asyncio.get_running_loop().time() < end
                 await asyncio.sleep(0.05)
-            assert found["metadata"]["ownerReferences"] == before["metadata"]["ownerReferences"]
             assert found["data"] == before["data"]
             # Once, and that is it.
             await asyncio.sleep(0.5)

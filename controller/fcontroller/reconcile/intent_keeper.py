@@ -24,7 +24,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SLOW, Pace, backoff
 from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
-from fcontroller.decide.observed import FOREGROUND, ORPHAN, controller_of
+from fcontroller.decide.observed import FOREGROUND, ORPHAN
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.services import Services
@@ -58,7 +58,7 @@ class IntentKeeper:
         self.problem = ""
         """Why what the ConfigMap holds does not count."""
         self.orphaned = False
-        """Whether the ConfigMap has lost its owner, or has another finalizer of the garbage collector's than it was made with.
+        """Whether the ConfigMap has another owner, or another finalizer of the garbage collector's than it was made with.
 
         It would stay, or its Pods would, when the Framework is deleted."""
         self.refused = ""
@@ -180,7 +180,7 @@ class IntentKeeper:
         return await self._what_is_in(await self._find(uid), framework, digests)
 
     async def _what_is_in(self, found: Json, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
-        version, orphaned = found["metadata"]["resourceVersion"], await self._is_orphaned(found, framework["metadata"])
+        version, orphaned = found["metadata"]["resourceVersion"], await self._is_orphaned(found, framework)
         wanted = [digest for digest in digests if digest]
         try:
             async with turns().alone(framework["metadata"]["namespace"]):
@@ -201,17 +201,18 @@ class IntentKeeper:
         return self._sizes[digest]
 
     async def _is_orphaned(self, config_map: Json, framework: Json) -> bool:
-        """Return whether somebody has removed the owner of a ConfigMap, or has changed what becomes of its Pods.
+        """Return whether somebody has changed the owner of a ConfigMap, or what becomes of its Pods.
 
         The garbage collector does so for a deletion that orphans. The Framework is read to learn this earlier than from the watch.
         """
         metadata = config_map["metadata"]
         finalizers = metadata.get("finalizers") or ()
         goes_with_pods = "deletionTimestamp" in metadata or (FOREGROUND in finalizers and ORPHAN not in finalizers)
-        if controller_of(metadata) == framework["uid"] and goes_with_pods:
+        if metadata.get("ownerReferences") == [intents.framework_owner(framework)] and goes_with_pods:
             return False
-        path = path_of("frameworks", framework["namespace"], framework["name"])
-        found = await requests.find(self._api, path, Projection.METADATA, uid=framework["uid"])
+        known = framework["metadata"]
+        path = path_of("frameworks", self._namespace, known["name"])
+        found = await requests.find(self._api, path, Projection.METADATA, uid=known["uid"])
         return found is not None and "deletionTimestamp" not in found["metadata"]
 
     async def _write(
