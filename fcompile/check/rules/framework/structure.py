@@ -428,7 +428,10 @@ def _missing(names: list[str], value: dict[str, Any], type_name: str, fields: Ty
     told = explained(type_name, value, fields, walk.version)
     if value.get("generateName"):
         told.add("name")
-    absent = [f"`{name}`" for name in names if name not in told]
+    for name in names:
+        if name in value and name not in told:
+            walk.report(MISSING_FIELD, (*here, name), f"`{name}` is empty: give it a value", part="key")
+    absent = [f"`{name}`" for name in names if name not in value and name not in told]
     if absent:
         part: Part = "key" if here and isinstance(here[-1], str) else "value"
         lacks, them = "lacks" if value else "is empty, and needs", "it" if len(absent) == 1 else "them"

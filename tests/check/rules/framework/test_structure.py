@@ -317,6 +317,25 @@ def test_everything_that_an_object_lacks_is_one_finding() -> None:
     assert finding.message == "`containers[0]` lacks `image` and `name`: add them"
 
 
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (with_main(image=None), f"{MAIN}.image"),
+        (framework({**role(), "name": None}), f"{ROLE}.name"),
+        (framework({**role(), "task": {"pod": None}}), f"{ROLE}.task.pod"),
+        ({**framework(role()), "spec": None}, "spec"),
+    ],
+)
+def test_a_field_that_is_needed_and_has_no_value_is_shown_where_it_is(value: Any, path: str) -> None:
+    finding = only(value)
+    assert (finding.rule.code, field_path(finding.path), finding.part) == ("FC121", path, "key")
+    assert finding.message == f"`{path.rpartition('.')[2]}` is empty: give it a value"
+
+
+def test_what_is_left_out_and_what_is_empty_are_two_findings() -> None:
+    assert found(with_spec(containers=[{"image": None}])) == [("FC121", f"{MAIN}.image"), ("FC121", MAIN)]
+
+
 def test_a_field_that_is_there_but_misspelt_is_not_missing() -> None:
     assert found(with_spec(containers=[{"name": "main", "imgae": "busybox"}])) == [("FC101", f"{MAIN}.imgae")]
 
