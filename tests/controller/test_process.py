@@ -212,7 +212,8 @@ def test_it_says_what_it_may_not_have(cluster: Cluster, tmp_path: Path) -> None:
 def test_it_says_when_there_are_no_frameworks_in_the_cluster() -> None:
     with stub(frameworks=(404, b"404 page not found\n")) as address, running("--kube-api-server-address", address) as controller:
         path = "/apis/frameworkcontroller.microsoft.com/v1/frameworks"
-        assert controller.says(NOT_GIVEN)["error"] == f"GET {path}: 404, and what follows is not an object: 404 page not found"
+        advice = "the definition of Framework is missing: `fcompile crd` prints it"
+        assert controller.says(NOT_GIVEN)["error"] == f"GET {path}: 404 page not found: {advice}"
 
 
 def test_it_ends_when_the_lease_is_lost() -> None:

@@ -33,6 +33,7 @@ _TIME_HOLDS = 10
 """Seconds after which the server's clock is looked at again."""
 _SHOWN = 200
 """Bytes of an answer that cannot be understood that are shown."""
+_NO_DEFINITION = "the definition of Framework is missing: `fcompile crd` prints it"
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
 """As audit logs know us."""
 T = TypeVar("T")
@@ -94,6 +95,8 @@ class Client(Api):
             answer = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
             return Answer(code, answer, _seconds(about.get("retry-after")))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
+            if code == 404 and target_of(path).resource == "frameworks":
+                raise Unreachable(f"{method} {path}: {_beginning(text)}: {_NO_DEFINITION}") from error
             raise Unreachable(f"{method} {path}: {code}, and what follows is not an object: {_beginning(text)}") from error
         except Unreachable as error:
             raise type(error)(f"{method} {path}: {error}") from error
