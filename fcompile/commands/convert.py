@@ -59,7 +59,8 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
         raise UsageError("--to: name a folder")
     check_paths(paths)
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
-        raise UsageError("convert writes comments with ruamel.yaml: `pip install 'ruamel.yaml>=0.18'`, or install fcompile[convert]")
+        advice = "in a clone `pip install '.[convert]'`, else see docs/install.md#extras"
+        raise UsageError(f"ruamel.yaml is not installed: it comes with the extra `convert`: {advice}")
     options = checked_with(DEFAULT_KUBERNETES, namespace)
     conversion = Conversion(progress(Inputs(paths).files(open_for_jobs), "files read"), options, namespace)
     if not conversion.accounts and not conversion.frameworks and not conversion.unreadable:
