@@ -170,6 +170,13 @@ class Group(Command, click.Group):
         found: click.Command = getattr(importlib.import_module(self.lazy[cmd_name][0]), cmd_name)
         return found
 
+    def _advice(self, option: str, given: list[str]) -> str:
+        name = next((word for word in given if word in self.lazy), "")
+        command = self.get_command(click.Context(self), name)
+        if command and any(option in param.opts for param in command.params):
+            return f"write it after `{name}`"
+        return super()._advice(option, given)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is named; the error of a name that there is not has the nearest that there is."""
         if args[0] in self.lazy:

@@ -53,6 +53,8 @@ OPTIONS: Final[Mapping[str, Advice]] = {
     ),
     **dict.fromkeys(("-k", "--kustomize"), Advice("paths", "build it first: `kubectl kustomize FOLDER | fcompile … -`")),
     "--list": Advice("--all", "`--all`"),
+    "--json": Advice("--format", "`--format json`"),
+    "--no-color": Advice("--color", "`--color never`"),
     "-n": Advice("--namespace", "`--namespace NAME`"),
     "--dry-run": Advice("paths", "it changes nothing in a cluster: leave it out"),
     "--fix": Advice("--waivers", "it changes no file: what to write instead is in the report"),
