@@ -24,7 +24,7 @@ from fcompile.diagnostics.catalog import all_rules
 BAD = Path(__file__).resolve().parent.parent / "examples" / "bad"
 FILES = sorted(path for path in BAD.iterdir() if not path.name.startswith("."))
 RULES = {rule.code: rule for rule in all_rules()}
-MARK = re.compile(rb"# <-((?: FC\d{3})+)[ \t]*\r?$", re.MULTILINE)
+MARK = re.compile(rb"# <-((?: FC\d{3})+)")
 
 VERSION = re.compile(rb"\A# .*(?P<option>--kubernetes-version) (?P<version>1\.\d+)")
 LINES = {

@@ -12,7 +12,7 @@ from fcompile.check.misplaced import explained
 from fcompile.diagnostics.problem import Finding, Fix, Path, warning_rule
 from fcompile.model.values import integer, mapping, text
 from fcompile.schema.pod_schemas import NEWEST
-from fcompile.schema.types import FRAMEWORK_TYPES
+from fcompile.schema.types import FRAMEWORK_TYPES, types
 
 UNREACHABLE = warning_rule(
     code="FC301",
@@ -149,9 +149,11 @@ def _restart_policy(role: RoleContext) -> Iterator[Finding]:
     spec = mapping(role.template, "spec")
     spec_path: Path = (*role.template_path, "spec")
     restart = text(spec, "restartPolicy")
-    if spec and "restartPolicy" not in spec:
-        message = "`restartPolicy` is left out, which means Always: a task that ends needs `Never`"
-        yield Finding(RESTART_POLICY_LEFT_OUT, spec_path, message, part="key")
+    none = spec and spec.get("restartPolicy") in (None, "")
+    if none and "restartPolicy" not in explained("PodSpec", spec, types(NEWEST)["PodSpec"], NEWEST):
+        how, place = ("empty", (*spec_path, "restartPolicy")) if "restartPolicy" in spec else ("left out", spec_path)
+        message = f"`restartPolicy` is {how}, which means Always: a task that ends needs `Never`"
+        yield Finding(RESTART_POLICY_LEFT_OUT, place, message, part="key")
     if min_succeeded(role) < 1:
         return
     path = (*role.path, "frameworkAttemptCompletionPolicy", "minSucceededTaskCount")

@@ -83,6 +83,19 @@ def test_restart_policies(more: dict[str, object], expected: list[tuple[str, tup
     assert found(policies, framework(role(**more))) == expected  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("value", [None, ""])
+def test_an_empty_restart_policy_is_always_too(value: str | None) -> None:
+    written = framework(role())
+    spec = written["spec"]["taskRoles"][0]["task"]["pod"]["spec"]
+    spec["restartPolicy"] = value
+    assert found(policies, written) == [("FC307", (0, "task", "pod", "spec", "restartPolicy"))]
+
+
+@pytest.mark.parametrize("name", ["restartPolcy", "RestartPolicy", "restart"])
+def test_a_misspelt_restart_policy_is_not_left_out(name: str) -> None:
+    assert found(policies, framework(role(spec={"restartPolicy": None, name: "Never"}))) == []
+
+
 def test_nothing_runs() -> None:
     assert found(policies, framework(role(count=0), role("b", count=0))) == [("FC308", ())]
     assert found(policies, framework(role(count=0), role("b", count=1))) == []
