@@ -73,7 +73,7 @@ NULL_VALUE = warning_rule(
     name="null-value",
     summary="A value in a mapping or list is null.",
     why="The API server reads the null as an empty value; other tools drop the entry.",
-    remedy='Write the value that is meant: an empty string is `""`.',
+    remedy='Write the value that is meant, or remove it. An empty string is `""`.',
 )
 MISSING_FIELD = error_rule(
     code="FC121",
@@ -281,6 +281,9 @@ def _list_advice(value: Any, field: Field, version: int) -> str:
 
 def _map_check(field: Field, inner: Check) -> Check:
     fits = accepts(field.keys) if field.keys else None
+    read = 'an empty one: write what is meant, an empty string as `""`'
+    if field.items == "quantity":
+        read = "0: write the amount, or remove it"
     sums = field.keys == "annotation-key"
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
@@ -296,8 +299,7 @@ def _map_check(field: Field, inner: Check) -> Check:
             if item is not None:
                 inner(item, here, key, walk)
             else:
-                message = f'`{key}` has no value, which is read as an empty one: write what is meant, an empty string as `""`'
-                walk.report(NULL_VALUE, (*here, key), message)
+                walk.report(NULL_VALUE, (*here, key), f"`{key}` has no value, which is read as {read}")
         if sums:
             _annotations_size(value, here, walk)
 

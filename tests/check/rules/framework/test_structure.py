@@ -311,6 +311,13 @@ def test_null_where_it_matters(value: Any, expected: list[tuple[str, str]]) -> N
     assert found(value) == expected
 
 
+def test_a_null_in_a_map_is_what_the_api_server_reads() -> None:
+    label = only(framework(role(metadata={"labels": {"app": None}})))
+    assert label.message == '`app` has no value, which is read as an empty one: write what is meant, an empty string as `""`'
+    limit = only(with_main(resources={"limits": {"cpu": None}}))
+    assert (limit.rule.code, limit.message) == ("FC115", "`cpu` has no value, which is read as 0: write the amount, or remove it")
+
+
 def test_everything_that_an_object_lacks_is_one_finding() -> None:
     finding = only(with_spec(containers=[{"tty": True}]))
     assert (finding.rule.code, field_path(finding.path)) == ("FC121", MAIN)
