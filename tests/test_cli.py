@@ -148,7 +148,8 @@ def test_wrong_use(arguments: list[str], says: str) -> None:
 def test_an_empty_folder(tmp_path: Path, capsys: Capture) -> None:
     assert main(["validate", str(tmp_path)]) == 1
     out = capsys.readouterr().out
-    assert "no .yaml, .yml or .json file" in out
+    assert "no .yaml, .yml or .json file to be read" in out
+    assert "except hidden ones and what `.fcompileignore` names" in out
     assert out.endswith("\n\nFound 1 error.\n")
 
 

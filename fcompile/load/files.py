@@ -183,7 +183,7 @@ def _named(path: str, real: str, named: set[str], trusted: set[str]) -> Iterator
         count += 1
         yield entry
     if count == 0 and not any(is_within(other, real) for other in named - {real}):
-        message = f"no .yaml, .yml or .json file in the folder `{name}`: name another folder, or the file itself"
+        message = f"no .yaml, .yml or .json file to be read in the folder `{name}`: name another folder, or the file itself"
         yield FileEntry(name, path, file_problem(rules.FOLDER_WITHOUT_FILES, name, message))
 
 

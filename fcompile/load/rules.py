@@ -187,10 +187,10 @@ FILE_UNREADABLE: Final = error_rule(
 FOLDER_WITHOUT_FILES: Final = error_rule(
     code="FC032",
     name="folder-without-files",
-    summary="A folder contains no YAML or JSON file.",
+    summary="A folder contains no YAML or JSON file to be read.",
     why=(
-        "Files that end in .yaml, .yml or .json are read, in all folders below too, except hidden ones. A file that is named "
-        "itself is read whatever its name."
+        "Files that end in .yaml, .yml or .json are read, in all folders below too, except hidden ones and what `.fcompileignore` "
+        "names. A file that is named itself is read whatever its name."
     ),
     remedy="Name the folder or the file that has the manifests.",
 )
