@@ -117,6 +117,8 @@ def as_made(stored: Json, made: Json) -> Json:
         metadata["finalizers"] = [*wanted["finalizers"], *others]
     for kind in ("labels", "annotations"):
         metadata[kind] = {**(there.get(kind) or {}), **wanted[kind]}
+    if stored.get("immutable"):  # Its document stays as it is, whoever writes.
+        return {**stored, "metadata": metadata}
     kept = {key: value for key, value in stored.items() if key not in _CONTENT}
     return {**kept, **{key: made[key] for key in _CONTENT if key in made}, "metadata": metadata}
 

@@ -23,8 +23,9 @@ from fcontroller.observe.cache import SeenServices
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.services import Services
+from tests.cluster import Cluster
 from tests.controller.forgeries import FORGERIES, Forge
-from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run_in_memory, stored_document
+from tests.controller.lab import Lab, Refusing, in_memory, lab, real, refusal, run, run_in_memory, stored_document
 from tests.controller.test_intent import RETRY, all_run, delete_pod
 from tests.controller.test_review import IMAGE, digested, images, patched
 from tests.decide.world import role_spec
@@ -329,6 +330,30 @@ def test_an_owner_that_was_changed_is_put_back(change: Callable[[list[Json]], ob
             assert (await made.api.request("GET", PATH)).body["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"]
 
     run_in_memory(work())
+
+
+def test_an_owner_is_put_back_where_the_document_cannot_be(cluster: Cluster, namespace: str) -> None:
+    """Nobody can change an immutable document, and the owner was only written together with it: all Pods outlived the Framework."""
+
+    async def work() -> None:
+        async with real(cluster) as api, lab(api, namespace) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            path = path_of("configmaps", namespace, "train-attempt")
+            forged = (await api.request("GET", path)).body
+            del forged["metadata"]["ownerReferences"]
+            assert (await api.request("PUT", path, {**forged, "immutable": True, "data": {}})).ok
+            async with asyncio.timeout(20):
+                while "ownerReferences" not in (await api.request("GET", path)).body["metadata"]:
+                    await asyncio.sleep(0.1)
+                while "is immutable" not in (await said(made, "False", "Forged"))["message"]:
+                    await asyncio.sleep(0.1)
+            await api.request("DELETE", path_of("frameworks", namespace, "train"), {"propagationPolicy": "Background"})
+            async with asyncio.timeout(60):
+                while await made.pods():
+                    await asyncio.sleep(0.1)
+
+    run(work())
 
 
 @pytest.mark.parametrize("forge", [FORGERIES["another image"], forge_annotation], ids=["document", "annotation"])

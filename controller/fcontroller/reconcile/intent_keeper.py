@@ -227,7 +227,8 @@ class IntentKeeper:
         written = await requests.replace(self._api.when(wanted), self._path, made)
         read = await self._what_is_in(written, framework, (digest,))
         if read.digest != digest or read.orphaned:
-            raise Refused(Answer(422, {}), "it was changed as it was written, as by an admission webhook")
+            why = "it is immutable" if written.get("immutable") else "it was changed as it was written, as by an admission webhook"
+            raise Refused(Answer(422, {}), why)
         return read
 
     async def _find(self, uid: str) -> Json:
