@@ -143,6 +143,8 @@ def test_a_key_must_be_spelt_exactly_in_what_is_referred_to(app: Path, written: 
 def test_an_unknown_key_is_refused_with_the_one_that_is_meant(app: Path) -> None:
     (app / "kustomization.yaml").write_text("resources: [fw.yaml]\nnewField: [a]\n")
     refused(generate(app), "kustomization.yaml:2:1: ", "`newField`")
+    (app / "kustomization.yaml").write_text("resourcess: [fw.yaml]\n")
+    refused(generate(app), "kustomization.yaml:1:1: ", "did you mean `resources`?")
     (app / "kustomization.yaml").write_text("resources: [fw.yaml]\nnamespace: a\nNamePrefix: b\n")
     refused(generate(app), "kustomization.yaml:3:1: ", "write `namePrefix`")
 

@@ -15,6 +15,7 @@ from fcompile.commands.argocd.discreet import without_secrets
 from fcompile.commands.argocd.kustomize_fields import KUSTOMIZATION, PLUGIN_FOLDER, PLUGINS, Read, Shape
 from fcompile.commands.argocd.repository import Repository
 from fcompile.diagnostics.problem import Part, Path, Problem, field_path
+from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load import Document, LoadError, read, values
@@ -225,7 +226,9 @@ def _unknown(key: str, shape: dict[str, Shape]) -> str:
     near = next((known for known in shape if known.lower() in (key.lower(), key.casefold()) or known.casefold() == key.casefold()), None)
     if near:
         return f"`{visible(key)}` is not spelt as kustomize documents it: write `{near}`"
-    return f"`{visible(key)}` is not a field that is known here, so it is not known what kustomize would read: remove it"
+    meant = closest(key, shape)
+    advice = f"did you mean `{meant.word}`?" if meant else "remove it"
+    return f"`{visible(key)}` is not a field that is known here, so it is not known what kustomize would read: {advice}"
 
 
 def _error(document: Document, path: Path, message: str, part: Part = "value") -> InputError:
