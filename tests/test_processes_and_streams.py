@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -148,19 +149,44 @@ def test_what_goes_to_a_closed_stderr_is_not_in_the_output(tmp_path: Path) -> No
     assert shell("fcompile build a.yaml 2>&-", tmp_path).stdout == shell("fcompile build a.yaml 2>/dev/null", tmp_path).stdout
 
 
-def test_folders_deeper_than_calls(tmp_path: Path) -> None:
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A repository with a Framework in a folder that lies 1,200 folders deep, which is more than Python can call itself."""
+    (tmp_path / "a.yaml").write_text(framework("a"))
     before = Path.cwd()
     try:
         os.chdir(tmp_path)
         for _ in range(1_200):
             os.mkdir("d")
             os.chdir("d")
-        Path("a.yaml").write_text(framework("a"))
+        Path("b.yaml").write_text(framework("b"))
     finally:
         os.chdir(before)
-    done = shell("fcompile validate .", tmp_path)
-    assert "error[FC101]" in done.stdout, done.stderr
+    shell("git init -q && git add a.yaml && git -c user.name=a -c user.email=a@example.com commit -qm a", tmp_path)
+    yield tmp_path
     shell("rm -rf d", tmp_path)
+
+
+@pytest.mark.parametrize("command", ["validate .", "build .", "convert .", "diff --git HEAD", "argocd generate", "argocd doctor"])
+def test_folders_that_lie_too_deep_are_refused(command: str, deep: Path) -> None:
+    """For each file it is looked what all folders above it are: 2,000 files within each other took minutes."""
+    done = shell(f"fcompile {command}", deep)
+    assert "lies more than 100 folders deep" in (done.stdout + done.stderr).replace("`", ""), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (1, 2)
+
+
+def test_a_folder_that_is_left_out_may_be_deep(deep: Path) -> None:
+    (deep / ".fcompileignore").write_text("d\n")
+    assert "Found 1 error in 1 of 1 file." in shell("fcompile validate .", deep).stdout
+    assert shell("fcompile diff --git HEAD", deep).returncode == 0
+
+
+def test_an_application_among_deep_folders_is_discovered(deep: Path) -> None:
+    assert shell("fcompile argocd discover", deep).stdout == "a.yaml\n"
+    (deep / "a.yaml").unlink()
+    assert shell("fcompile argocd discover", deep).stdout == ""
+    assert "lies more than 100 folders deep" in shell("fcompile argocd doctor", deep).stderr
 
 
 def test_undecodable_names_stay_apart(tmp_path: Path) -> None:

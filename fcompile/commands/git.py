@@ -20,7 +20,7 @@ from fcompile.commands.git_process import COMMAND, ask, environment, top_of_work
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import rules
-from fcompile.load.files import IGNORE_FILE, PIECE, SUFFIXES, FileEntry, ignore_patterns, may_hold_framework_in
+from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, PIECE, SUFFIXES, TOO_DEEP, FileEntry, ignore_patterns, may_hold_framework_in
 from fcompile.load.source import file_too_large
 from fcompile.pipeline.file import why_skipped
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 _REGULAR = (b"100644", b"100755")
+_SUFFIXES = tuple(map(os.fsencode, SUFFIXES))
 
 
 class _Changed(NamedTuple):
@@ -149,7 +150,9 @@ def _turned(
     names = tuple(map(str.encode, (IGNORE_FILE, CHART, *KUSTOMIZATIONS)))
     if any(one.path.endswith(names) for one in _differing(old, new, (), top, names)):
         for one in _between(_nothing(), old, ["--", *paths]):
-            if one.path not in differing and reader.counts(old, one.path) != reader.counts(new, one.path):
+            if one.path in differing or not reader.is_of_interest((old, new), one.path):
+                continue
+            if reader.counts(old, one.path) != reader.counts(new, one.path):
                 yield one._replace(before=one.after)
 
 
@@ -208,6 +211,8 @@ def _name(digest: str, size: int, pieces: Iterable[bytes]) -> bytes:
 def _regular(top: bytes, path: bytes) -> bytes | None:
     """Return the path of a file in the working tree; None if it is none there, or only behind a link."""
     full = os.path.join(os.path.realpath(top), path)
+    if path.count(b"/") > MAX_LEVELS:
+        return None
     try:
         linked = os.path.realpath(os.path.dirname(full)) != os.path.dirname(full)
         return full if not linked and stat.S_ISREG(os.lstat(full).st_mode) else None
@@ -243,21 +248,20 @@ class _Reader:
 
     def in_tree(self, path: bytes) -> RawFile | None:
         """Return the file in the working tree; None if it is none there."""
-        if _regular(self._top, path) is None:
-            return None
         entry = self.entry(path)
-        return RawFile(entry, entry.content(), self._around(None))
+        return RawFile(entry, entry.content(), self._around(None)) if _regular(self._top, path) is not None else None
 
     def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
         """Return whether Frameworks, or what they are built of, can be in the file."""
-        if path.endswith(tuple(map(str.encode, SUFFIXES))):
-            return True
+        if not path.endswith((b".tpl", b"Kustomization")):
+            return path.endswith(_SUFFIXES)
         full, top = self.entry(path).path, os.path.abspath(os.fsdecode(self._top))
-        return path.endswith((b".tpl", b"Kustomization")) and any(rendered(full, top, self._around(commit)) for commit in commits)
+        return any(rendered(full, top, self._around(commit)) for commit in commits)
 
     def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:
         """Return whether a walk through the folders would leave the file out, and why else no Framework is looked for in it."""
-        return self.ignored(commit, path), why_skipped(self.entry(path), around=self._around(commit))
+        ignored = self.ignored(commit, path)
+        return ignored, "" if ignored else why_skipped(self.entry(path), around=self._around(commit))
 
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
@@ -288,6 +292,8 @@ class _Reader:
 
     def entry(self, path: bytes) -> FileEntry:
         full = os.path.join(self._top, path)
+        if path.count(b"/") > MAX_LEVELS:
+            raise UsageError(f"--git: {visible(os.path.dirname(os.fsdecode(path)))} {TOO_DEEP}, or list one above it in {IGNORE_FILE}")
         name = os.path.relpath(full).decode("utf-8", "backslashreplace")
         return FileEntry(name, os.fsdecode(full), within=os.fsdecode(self._top))
 

@@ -44,6 +44,9 @@ _HIDERS: Final = (b"\\", b"!", b"%")
 _QUARTERS: Final = (b"framewor", b"kcontrol", b"ler.micr", b"osoft.com")
 PIECE: Final = 1024 * 1024
 """Bytes of a large file that are in memory at a time."""
+MAX_LEVELS: Final = 100
+"""Folders within folders. For each file it is asked what all folders above it are, and the longer a path, the longer that takes."""
+TOO_DEEP: Final = f"lies more than {MAX_LEVELS} folders deep: move it up"
 _MOST_LINES: Final = 1_000
 """Of a file with patterns: each name is held against them all."""
 _OVERLAP: Final = 4096
@@ -196,6 +199,11 @@ def _folder(path: str, real: str, named: set[str], trusted: set[str]) -> Iterato
             inside.pop()
         elif isinstance(entry, FileEntry):
             yield entry
+        elif len(inside) > MAX_LEVELS:
+            name = _shown(entry[0])
+            yield FileEntry(
+                name, entry[0], file_problem(rules.FILE_UNREADABLE, name, f"`{name}` {TOO_DEEP}, or list one above it in {IGNORE_FILE}")
+            )
         else:
             inside.append(_entries(*entry, named, trusted, path))
 

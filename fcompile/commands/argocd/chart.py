@@ -16,6 +16,7 @@ from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load import LoadError, read, rules, values
+from fcompile.load.files import MAX_LEVELS, TOO_DEEP
 from fcompile.model.values import mappings, text
 
 _PARSED: Final = ("Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock", "values.yaml")
@@ -85,6 +86,8 @@ def _files() -> Iterator[str]:
     seen: set[str] = set()
     for folder, folders, files in os.walk(".", followlinks=True):
         real = os.path.realpath(folder)
+        if folder.count(os.sep) > MAX_LEVELS:  # through links: those without are known by now
+            raise InputError(f"{visible(os.path.normpath(folder))} {TOO_DEEP}")
         folders[:] = [] if real in seen else sorted(name for name in folders if name != ".git")
         if real not in seen:
             yield from (os.path.normpath(path) for name in sorted(files) if os.path.isfile(path := os.path.join(folder, name)))

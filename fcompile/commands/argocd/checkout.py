@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from fcompile.commands.git_process import ask
-from fcompile.load.files import is_within
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import UsageError
+from fcompile.load.files import MAX_LEVELS, TOO_DEEP, is_within
 
 GIT_SECONDS = 20.0
 
@@ -24,20 +26,22 @@ def ignored(folder: str) -> frozenset[str]:
     return frozenset(os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name) if done.returncode == 0 else frozenset()
 
 
-def _walk(root: str, left_out: frozenset[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Walk as os.walk does, past what is left out."""
+def walk(root: str, left_out: frozenset[str] = frozenset()) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Walk as os.walk does, past what is left out. Raises UsageError where folders lie too deep: os.walk may call itself for each."""
 
     def kept(folder: str, names: list[str]) -> list[str]:
         return [name for name in names if os.path.relpath(os.path.join(folder, name), root) not in left_out] if left_out else names
 
     for folder, folders, files in os.walk(root):
+        if folder.count(os.sep) - root.count(os.sep) > MAX_LEVELS:
+            raise UsageError(f"{visible(os.path.relpath(folder, root))} {TOO_DEEP}")
         folders[:] = kept(folder, folders)
         yield folder, folders, kept(folder, files)
 
 
 def leading_out(root: str, left_out: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield the links that are absolute, or at one of their steps lead out of the repository: Argo CD refuses a repository with one."""
-    for folder, folders, files in _walk(root, left_out):
+    for folder, folders, files in walk(root, left_out):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
             if os.path.islink(path) and _leads_out(root, folder, os.readlink(path)):
@@ -86,7 +90,7 @@ def pack(root: str, archive: str, left_out: frozenset[str] = frozenset()) -> int
     """Pack everything but what is left out, as the repo-server does. Return the number of files."""
     count = 0
     with tarfile.open(archive, "w:gz", compresslevel=6) as packed:
-        for folder, folders, files in _walk(root, left_out):
+        for folder, folders, files in walk(root, left_out):
             for name in sorted((*folders, *files)):
                 path = os.path.join(folder, name)
                 if os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path):

@@ -16,7 +16,7 @@ from fcompile.commands.argocd.sources import application_kind
 from fcompile.commands.group import command
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.errors import UsageError
-from fcompile.load.files import SUFFIXES, FileEntry, find, may_hold_framework
+from fcompile.load.files import MAX_LEVELS, SUFFIXES, FileEntry, find, may_hold_framework
 from fcompile.pipeline.file import open_file
 
 
@@ -61,7 +61,7 @@ def _paths(repository: Repository) -> Iterator[str]:
 
 def _found_among_plain_files(repository: Repository) -> Iterator[str]:
     for folder, folders, files in os.walk("."):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if folder.count(os.sep) < MAX_LEVELS else []
         for path in (os.path.join(folder, name) for name in sorted(files) if name.endswith(SUFFIXES)):
             with suppress(UsageError):
                 if not os.path.islink(path) and _holds_framework(repository.read(path)):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import click
 
 from fcompile.commands.argocd import application
-from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack
+from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack, walk
 from fcompile.commands.argocd.compiled import MAX_OUTPUT
 from fcompile.commands.argocd.generate import WARNING as SAID_AS_WARNING
 from fcompile.commands.argocd.generate import no_folder
@@ -98,7 +98,7 @@ def _report(folder: str, parameters: Sequence[dict[str, str]], paths: str, deadl
     app, root = os.path.realpath(folder), repository_of(folder, "").root
     relative = os.path.relpath(app, root)
     yield NOTE, f"{visible(relative)} in the repository {visible(root)}"
-    if not any(files for _, _, files in os.walk(app)):
+    if not any(files for _, _, files in walk(app)):
         yield (ERROR, f"{visible(folder)} holds no file: there is nothing that Argo CD could send; name the folder of an application")
         return
     yield from _links(root)

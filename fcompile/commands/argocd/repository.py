@@ -15,7 +15,7 @@ from typing import NamedTuple
 from fcompile.commands.git_process import holder
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
-from fcompile.load.files import IGNORE_FILE, SUFFIXES, is_within, open_regular
+from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, SUFFIXES, TOO_DEEP, is_within, open_regular
 from fcompile.load.rules import MAX_FILE_BYTES as MAX_FILE
 
 _NEVER_READ = ".git"
@@ -81,12 +81,16 @@ class Repository(NamedTuple):
 
         :param every: hidden folders too, and no large file of whatever name: other programs will read what they like there.
         """
-        if not self.holds(os.path.realpath(folder)):
+        real = os.path.realpath(folder)
+        if not self.holds(real):
             raise _outside(folder)
+        above = real[len(self.root) :].count(os.sep) - folder.count(os.sep)
         for entry in _below(folder, every):
             name = entry.path.removeprefix(os.path.join(".", ""))
             if visible(entry.name) != entry.name:
                 raise InputError(f"{visible(name)}: a name with a line end or another control character: rename it")
+            if above + entry.path.count(os.sep) > MAX_LEVELS + 1:
+                raise InputError(f"{visible(name)} {TOO_DEEP}")
             wanted = every or entry.name.endswith(SUFFIXES) or entry.name == IGNORE_FILE
             if entry.is_symlink():
                 if not self.holds(os.path.realpath(entry.path)):
