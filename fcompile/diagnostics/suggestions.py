@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -36,6 +37,7 @@ def _plain(word: str) -> str:
     return word.replace("-", "").replace("_", "").lower()
 
 
+@lru_cache(maxsize=4096)
 def edits(one: str, other: str) -> int:
     """Return how many letters to add, drop, change or swap with the next make one word of the other; 9 when there are too many."""
     if abs(len(one) - len(other)) > 4 or len(one) > 60:
