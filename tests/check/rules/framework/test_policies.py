@@ -91,7 +91,7 @@ def test_an_empty_restart_policy_is_always_too(value: str | None) -> None:
     assert found(policies, written) == [("FC307", (0, "task", "pod", "spec", "restartPolicy"))]
 
 
-@pytest.mark.parametrize("name", ["restartPolcy", "RestartPolicy", "restart"])
+@pytest.mark.parametrize("name", ["restartPolcy", "RestartPolicy", "restart", "resartPolicy"])
 def test_a_misspelt_restart_policy_is_not_left_out(name: str) -> None:
     assert found(policies, framework(role(spec={"restartPolicy": None, name: "Never"}))) == []
 
