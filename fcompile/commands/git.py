@@ -20,7 +20,17 @@ from fcompile.commands.git_process import COMMAND, ask, environment, top_of_work
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import rules
-from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, PIECE, SUFFIXES, TOO_DEEP, FileEntry, ignore_patterns, may_hold_framework_in
+from fcompile.load.files import (
+    IGNORE_FILE,
+    MAX_LEVELS,
+    PIECE,
+    SUFFIXES,
+    TOO_DEEP,
+    FileEntry,
+    ignore_patterns,
+    may_hold_framework_in,
+    open_regular,
+)
 from fcompile.load.source import file_too_large
 from fcompile.pipeline.file import why_skipped
 
@@ -184,10 +194,11 @@ def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes 
 def _holds(top: bytes, path: bytes, name: bytes) -> bool:
     """Return whether a file of the working tree is a blob, as it is or, as on Windows, with another end of each line."""
     full = _regular(top, path)
-    if full is None:
+    file = None if full is None else open_regular(os.fsdecode(full))
+    if file is None:
         return False
     digest = "sha256" if len(name) == 64 else "sha1"
-    with open(full, "rb") as file:
+    with file:
         size = os.fstat(file.fileno()).st_size
         if _name(digest, size, iter(lambda: file.read(PIECE), b"")) == name:
             return True
@@ -248,8 +259,8 @@ class _Reader:
 
     def in_tree(self, path: bytes) -> RawFile | None:
         """Return the file in the working tree; None if it is none there."""
-        entry = self.entry(path)
-        return RawFile(entry, entry.content(), self._around(None)) if _regular(self._top, path) is not None else None
+        entry, full = self.entry(path), _regular(self._top, path)
+        return None if full is None else RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None))
 
     def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
         """Return whether Frameworks, or what they are built of, can be in the file."""

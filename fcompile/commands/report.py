@@ -106,13 +106,14 @@ def waivers_file(named: str | None = None) -> Waivers:
     if named is None and not os.path.isfile(path):  # a FIFO would keep us waiting for ever
         raise UsageError(f"{path} is not a file: remove it")
     here = os.path.realpath(os.curdir)
-    if named is None and os.path.commonpath([os.path.realpath(path), here]) != here:  # lines of it may be shown
+    real = "" if named else os.path.realpath(path)
+    if real and os.path.commonpath([real, here]) != here:  # lines of it may be shown
         raise UsageError(f"{path} is a link that leads out of this folder: if you trust it, name it with --waivers")
     if named is None and is_shared(os.getcwd()) and os.stat(path).st_uid != os.getuid():
         say(f"{path} is not read: it is another user's, in a folder where anybody can put files; if you trust it, name it with --waivers")
         return Waivers()
     try:
-        return Waivers.from_file(path)
+        return Waivers.from_file(path, real)
     except OSError as error:
         raise UsageError(f"--waivers {path}: cannot be read: {error.strerror}") from None
 

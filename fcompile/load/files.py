@@ -19,7 +19,6 @@ import stat
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Problem
@@ -32,6 +31,7 @@ STDIN: Final = "<stdin>"
 """The name of the standard input in messages."""
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 IGNORE_FILE: Final = ".fcompileignore"
+OTHER_FILE: Final = "is another file than a moment ago: try again"
 NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERALS: Final = (b"frameworkcontroller.microsoft.com", b"FC_", b"taskRoles")
@@ -63,6 +63,8 @@ class FileEntry(NamedTuple):
     error: Problem | None = None
     within: str = ""
     """The folder that was named; empty for a file that was named itself."""
+    real: str = ""
+    """Where what is within a folder was found, without links. Nothing else is read: a link may have taken its place."""
 
     def content(self) -> bytes | Problem:
         """Return the bytes of the file, or why it cannot be read."""
@@ -73,7 +75,10 @@ class FileEntry(NamedTuple):
             if self.path == "-":
                 data = sys.stdin.buffer.read(most)
             else:
-                with open(self.path, "rb") as file:
+                file = open_regular(self.path, self.real) if self.real else open(self.path, "rb")  # noqa: SIM115
+                if file is None:
+                    return file_problem(rules.FILE_UNREADABLE, self.name, f"`{self.name}` {OTHER_FILE}")
+                with file:
                     # A large buffer would cost memory, and most files are small.
                     data = file.read() if 0 < os.fstat(file.fileno()).st_size < most else file.read(most)
         except OSError as error:
@@ -95,11 +100,11 @@ def find(paths: Sequence[str], around: str = "") -> Iterator[FileEntry]:
 
     :param around: a folder that links in named folders may lead into as well.
     """
-    named = {_real(path) for path in paths}
-    trusted = {*named, _real(around)} if around else named
+    named = {without_links(path) for path in paths}
+    trusted = {*named, without_links(around)} if around else named
     done: set[str] = set()
     for path in paths:
-        real = _real(path)
+        real = without_links(path)
         if real not in done:
             done.add(real)
             yield from _named(path, real, named, trusted)
@@ -147,21 +152,33 @@ def may_hold_service(data: bytes) -> bool:
     return _SERVICE.search(data.translate(None, b"\0")) is not None
 
 
-def open_regular(path: str) -> BinaryIO | None:
-    """Open a regular file for reading; return None for anything else, on which a reader might wait for ever. Raises OSError."""
+def open_regular(path: str, real: str = "") -> BinaryIO | None:
+    """Open a regular file for reading; return None for anything else, on which a reader might wait for ever. Raises OSError.
+
+    :param real: the only path, without links, that it may have.
+    """
     # Checked first, since opening a FIFO tells its writer that there is a reader. O_NONBLOCK is for one that replaces the file just now.
     if not stat.S_ISREG(os.stat(path).st_mode):
         return None
     file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    # Some file systems take a path in any case, and show it in theirs.
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode) and (not real or real_path(path, file).casefold() == real.casefold()):
         return file
     file.close()
     return None
 
 
-def read_regular(path: str, most: int = -1) -> bytes | None:
+def real_path(path: str, file: BinaryIO) -> str:
+    """Return where an open file is; the kernel knows best, since links can change between looking and opening."""
+    try:
+        return os.readlink(f"/proc/self/fd/{file.fileno()}")
+    except OSError:
+        return os.path.realpath(path)
+
+
+def read_regular(path: str, most: int = -1, real: str = "") -> bytes | None:
     """Return the first bytes of a regular file, all of them unless `most` says how many; None for anything else. Raises OSError."""
-    file = open_regular(path)
+    file = open_regular(path, real)
     if file is None:
         return None
     with file:
@@ -224,7 +241,7 @@ def _entries(path: str, real: str, named: set[str], trusted: set[str], top: str)
         if entry.is_dir(follow_symlinks=False):
             if not entry.name.startswith("."):
                 yield entry.path, real_entry
-        elif entry.name.endswith(SUFFIXES) and (file := _file(entry, trusted, top)) is not None:
+        elif entry.name.endswith(SUFFIXES) and (file := _file(entry, real_entry, trusted, top)) is not None:
             yield file
 
 
@@ -232,10 +249,10 @@ def _ignored(entries: list[os.DirEntry[str]], trusted: set[str]) -> list[str]:
     """Return the patterns of a folder's `.fcompileignore`. Raises OSError."""
     for entry in entries:
         if entry.name == IGNORE_FILE and entry.is_file():
-            if entry.is_symlink() and leads_out(entry.path, trusted):
+            if is_outside(real := without_links(entry.path), trusted):
                 raise OSError(errno.EINVAL, f"{IGNORE_FILE} is a link that leads out of the folder")
-            with open(entry.path, encoding="utf-8", errors="replace") as file:
-                patterns = ignore_patterns(islice(file, _MOST_LINES + 1))
+            data = read_regular(entry.path, rules.MAX_FILE_BYTES, real) or b""
+            patterns = ignore_patterns(data.decode("utf-8", "replace").splitlines())
             if len(patterns) > _MOST_LINES:
                 raise OSError(errno.EFBIG, f"more than {_MOST_LINES:,} patterns in {IGNORE_FILE}")
             return patterns
@@ -248,7 +265,7 @@ def ignore_patterns(lines: Iterable[str]) -> list[str]:
     return [line for line in stripped if line and not line.startswith("#")]
 
 
-def _real(path: str) -> str:
+def without_links(path: str) -> str:
     """Return the path without links, by which a file is recognized."""
     try:
         return path if path == "-" else os.path.realpath(path)
@@ -266,9 +283,8 @@ def is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(os.path.join(folder, ""))
 
 
-def leads_out(path: str, trusted: Container[str]) -> bool:
-    """Return whether a path leads out of all these folders, named without links, or into a `.git`, which can hold passwords."""
-    folder = _real(path)
+def is_outside(folder: str, trusted: Container[str]) -> bool:
+    """Return whether a path is outside of all these folders, or in a `.git`, which can hold passwords; all of them without links."""
     if ".git" in folder.split(os.sep):
         return True
     while folder not in trusted:
@@ -279,17 +295,17 @@ def leads_out(path: str, trusted: Container[str]) -> bool:
     return False
 
 
-def _file(entry: os.DirEntry[str], trusted: set[str], top: str) -> FileEntry | None:
+def _file(entry: os.DirEntry[str], real: str, trusted: set[str], top: str) -> FileEntry | None:
     """Return what has the name of a file below the folder `top`; None for a link to a folder."""
-    file = FileEntry(_shown(entry.path), entry.path, within=top)
+    file = FileEntry(_shown(entry.path), entry.path, within=top, real=without_links(entry.path) if entry.is_symlink() else real)
     try:
         mode, linked = entry.stat().st_mode, entry.is_symlink()
         if stat.S_ISDIR(mode):
             return None
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):  # what has become a link since the folder was listed is not read
             kind = "a FIFO" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
             reason = f"is {'a link to ' if linked else ''}{kind}, not a file: remove it, or list it in {IGNORE_FILE}"
-        elif linked and leads_out(entry.path, trusted):
+        elif linked and is_outside(file.real, trusted):
             reason = f"is a link that leads out of `{_shown(top)}`: name the file itself, or list the link in {IGNORE_FILE}"
         else:
             return file

@@ -33,7 +33,7 @@ class Inputs:
         self._named = frozenset(paths)
         self._kept: dict[str, bytes | Problem] = {}
         """What can be read only once, by its path."""
-        self._opened: dict[str, str] = {}
+        self._opened: dict[str, FileEntry] = {}
         self.look_up = look_up_in(self._read_again)
         """Returns the place of something that a checked file had, found by reading the file again."""
 
@@ -66,7 +66,7 @@ class Inputs:
 
     def _entries(self) -> Iterator[FileEntry]:
         for entry in find(self._paths):
-            self._opened[entry.name] = entry.path
+            self._opened[entry.name] = entry
             yield entry
 
     def _batches(self, entries: Iterable[FileEntry], options: Options) -> Iterator[list[FileEntry] | Done]:
@@ -84,12 +84,12 @@ class Inputs:
                 yield Done([check_entry(entry, options, self._data(entry))])
             else:
                 batch.append(entry)
-                size += len(entry.name) + len(entry.path)
+                size += len(entry.name) + len(entry.path) + len(entry.real)
         if batch:
             yield batch
 
     def _read_again(self, name: str) -> Iterable[Document | Problem]:
-        data = self._data(FileEntry(name, self._opened[name]))
+        data = self._data(self._opened[name])
         return () if isinstance(data, Problem) else read(data, name, with_duplicates=True)
 
     def _data(self, entry: FileEntry) -> bytes | Problem:

@@ -43,11 +43,11 @@ class Waivers:
         return cls(read_comments(text, file))
 
     @classmethod
-    def from_file(cls, path: str) -> Waivers:
-        """Return the waivers of a waivers file. Raises OSError when it cannot be read; what is wrong in it is in `problems`."""
+    def from_file(cls, path: str, real: str = "") -> Waivers:
+        """Return the waivers of a waivers file, as `read_file` reads it; what is wrong in it is in `problems`. Raises OSError."""
         from fcompile.waivers.file import read_file
 
-        return cls(read_file(path))
+        return cls(read_file(path, real))
 
     def __bool__(self) -> bool:
         return bool(self._waivers or self.problems)

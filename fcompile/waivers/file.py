@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule
 from fcompile.diagnostics.visible import joined
 from fcompile.load import Document, read
-from fcompile.load.files import NO_PATH
+from fcompile.load.files import NO_PATH, OTHER_FILE, open_regular
 from fcompile.load.rules import MAX_FILE_BYTES
 from fcompile.waivers.matching import field_fits, fits, path_fits
 from fcompile.waivers.rules import MALFORMED, NO_REASON, code_problem, waiver_problem
@@ -44,13 +44,19 @@ class FileScope(NamedTuple):
         return not self.path or path_fits(self.path, _relative(file, self.folder))
 
 
-def read_file(path: str) -> WaiversRead:
-    """Return the waivers in the file at `path`, and the problems with them. Raises OSError."""
+def read_file(path: str, real: str = "") -> WaiversRead:
+    """Return the waivers in the file at `path`, and the problems with them. Raises OSError.
+
+    :param real: the only path, without links, that it may have; empty: any.
+    """
     try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        file = open_regular(path, real) if real else open(path, "rb")  # noqa: SIM115
     except ValueError:
         raise OSError(errno.EINVAL, NO_PATH, path) from None
+    if file is None:
+        raise OSError(errno.EAGAIN, OTHER_FILE, path)
+    with file:
+        data = file.read(MAX_FILE_BYTES + 1)
     result = WaiversRead([], [])
     for document in read(data, path):
         if isinstance(document, Problem):

@@ -241,6 +241,40 @@ def test_a_file_that_vanishes(tmp_path: Path) -> None:
     assert "no file or folder" in found.message
 
 
+def _file_becomes_a_link(folder: Path) -> None:
+    (folder / "b" / "a.yaml").unlink()
+    (folder / "b" / "a.yaml").symlink_to("../../out/a.yaml")
+
+
+def _folder_becomes_a_link(folder: Path) -> None:
+    (folder / "b").rename(folder / "was")
+    (folder / "b").symlink_to("../out")
+
+
+def _link_leads_elsewhere(folder: Path) -> None:
+    (folder / "link.yaml").unlink()
+    (folder / "link.yaml").symlink_to("../out/a.yaml")
+
+
+def _file_becomes_a_fifo(folder: Path) -> None:
+    (folder / "b" / "a.yaml").unlink()
+    os.mkfifo(folder / "b" / "a.yaml")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel does not say where an open file is")
+@pytest.mark.parametrize("change", [_file_becomes_a_link, _folder_becomes_a_link, _link_leads_elsewhere, _file_becomes_a_fifo])
+def test_what_takes_the_place_of_a_file_is_not_read(change: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path, "in/b/a.yaml", "out/a.yaml")
+    (tmp_path / "in" / "link.yaml").symlink_to("b/a.yaml")
+    entries = list(find([str(tmp_path / "in")]))
+    assert [entry.content() for entry in entries] == [TEXT, TEXT]
+    change(tmp_path / "in")
+    found = [entry.content() for entry in entries]
+    assert any("is another file than a moment ago" in one.message for one in found if isinstance(one, Problem))
+    (tmp_path / "out" / "a.yaml").write_bytes(b"secret: 1\n")
+    assert b"secret" not in b"".join(one for entry in entries if isinstance(one := entry.content(), bytes))
+
+
 def test_files_are_found_one_by_one(tmp_path: Path) -> None:
     make(tmp_path, "a/a.yaml", "b/b.yaml")
     found = find([str(tmp_path)])

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from fcompile.commands.git_process import holder
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
-from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, SUFFIXES, TOO_DEEP, is_within, open_regular
+from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, SUFFIXES, TOO_DEEP, is_within, open_regular, real_path
 from fcompile.load.rules import MAX_FILE_BYTES as MAX_FILE
 
 _NEVER_READ = ".git"
@@ -56,15 +56,16 @@ class Repository(NamedTuple):
             if file is None:
                 raise _no_file(path)
             with file:
-                return self._read(path, file.fileno())
+                return self._read(path, file)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"{visible(path)}: cannot be read ({getattr(error, 'strerror', '') or error}): check it, or leave it out"
             ) from None
 
-    def _read(self, path: str, descriptor: int) -> bytes:
+    def _read(self, path: str, file: BinaryIO) -> bytes:
+        descriptor = file.fileno()
         before = os.fstat(descriptor)
-        if not self.holds(_real_path(path, descriptor)):
+        if not self.holds(real_path(path, file)):
             raise _outside(path)
         if before.st_size > MAX_FILE:
             raise _too_large(path, before.st_size)
@@ -133,14 +134,6 @@ def _below(folder: str, every: bool) -> Iterator[os.DirEntry[str]]:
             hidden = entry.name == _NEVER_READ or (entry.name.startswith(".") and not every)
             if entry.is_dir(follow_symlinks=False) and not hidden:
                 folders.append(entry.path)
-
-
-def _real_path(path: str, descriptor: int) -> str:
-    """Return where an open file is; the kernel knows best, since links can change between looking and opening."""
-    try:
-        return os.readlink(f"/proc/self/fd/{descriptor}")
-    except OSError:
-        return os.path.realpath(path)
 
 
 def _outside(path: str) -> InputError:

@@ -18,7 +18,7 @@ from fcompile.commands.krm.results import result_of
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
 from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
-from fcompile.load.files import STDIN, leads_out, read_regular
+from fcompile.load.files import STDIN, is_outside, read_regular, without_links
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model.values import at, mapping, name_of, text
 
@@ -49,7 +49,7 @@ class SourceMapper(Filter):
         item = self._listed.items[index]
         file = file_of(item)
         moved = _moved(problem, item, file, self._of_item(file, item)) if file else None
-        if moved and file and not _is_here(file):
+        if moved and file and not _is_here(without_links(os.path.join(file.folder, file.path))):
             moved = moved._replace(source_line="")
         shown = moved or problem._replace(file=f"{STDIN} ({file.path})" if file else problem.file)
         related = tuple(self._named(near) for near in problem.related)
@@ -65,9 +65,10 @@ class SourceMapper(Filter):
     def _of_item(self, file: SourceFile, item: Any) -> Sequence[Document]:
         """Return the documents of the file that the item can come from."""
         # Whoever wrote the item may have named any file.
-        if not _is_here(file) and not _is_in_package(file):
+        real = without_links(os.path.join(file.folder, file.path))
+        if not _is_here(real) and not _is_in_package(file, real):
             return ()
-        documents = self._documents(os.path.join(file.folder, file.path))
+        documents = self._documents(real)
         picked = documents if file.number is None else documents[file.number : file.number + 1]
         alike = [document for document in picked if _kind(document.value) == _kind(item)]
         named = [document for document in alike if name_of(document.value) == name_of(item)]
@@ -134,27 +135,27 @@ def _kind(value: Any) -> tuple[str | None, str | None]:
     return text(value, "apiVersion"), text(value, "kind")
 
 
-def _is_here(file: SourceFile) -> bool:
+def _is_here(real: str) -> bool:
     """Return whether a file is in the repository of the current folder: its lines may be shown."""
     try:
-        return not leads_out(os.path.join(file.folder, file.path), (os.path.realpath(boundary(STDIN)),))
+        return not is_outside(real, (os.path.realpath(boundary(STDIN)),))
     except OSError:  # the current folder is gone
         return False
 
 
-def _is_in_package(file: SourceFile) -> bool:
+def _is_in_package(file: SourceFile, real: str) -> bool:
     """Return whether a file is in the package that kpt names, which is anywhere."""
     package = os.path.realpath(file.folder) if os.path.isabs(file.folder) and "\0" not in file.folder else ""
-    return os.path.isfile(os.path.join(package, _PACKAGE_FILE)) and not leads_out(os.path.join(package, file.path), (package,))
+    return os.path.isfile(os.path.join(package, _PACKAGE_FILE)) and not is_outside(real, (package,))
 
 
-def _documents(path: str) -> tuple[Document, ...]:
+def _documents(real: str) -> tuple[Document, ...]:
     """Return the documents of a file, none if it is not there or no file."""
     try:
-        data = read_regular(path, MAX_BYTES) or b""
+        data = read_regular(real, MAX_BYTES, real) or b""
     except (OSError, ValueError):
         return ()
-    return tuple(item for item in read(data, path) if isinstance(item, Document))
+    return tuple(item for item in read(data, real) if isinstance(item, Document))
 
 
 _ABSENT = object()
