@@ -65,8 +65,12 @@ def into_place(new: str, target: str, check: Callable[[str], None]) -> None:
     `check` is called with the old folder, which nobody can reach by its name any more: if it raises, all is put back.
     """
     if not os.path.lexists(target):
-        os.rename(new, target)  # fails if there is something by now, other than an empty folder
-        return
+        try:
+            os.rename(new, target)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another run was quicker
+                raise
     with locked(target):
         os.chmod(new, stat.S_IMODE(os.lstat(target).st_mode))
         old = _exchange(new, target)

@@ -245,6 +245,18 @@ class TestInterrupted:
             write(str(out), [pod("b")])
         assert content(out) == before
 
+    def test_a_folder_that_another_run_makes_first(self, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        rename: Callable[..., None] = os.rename
+
+        def late(source: str, destination: str) -> None:
+            monkeypatch.undo()
+            write(str(out), [pod("a")])
+            rename(source, destination)
+
+        monkeypatch.setattr(os, "rename", late)
+        write(str(out), [pod("b")])
+        assert sorted(content(out)) == [MANIFEST, "pod_default_b.yaml"]
+
     def test_what_a_killed_run_left_is_cleared_up(self, out: Path) -> None:
         """Killed between the two steps: the old folder returns to its place, the unfinished one goes."""
         write(str(out), [pod("a")])
