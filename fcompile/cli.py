@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, SettingError, UsageError
-from fcompile.program import as_called, program, safe, say
+from fcompile.program import as_called, program, safe, say, write_all
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _check_streams() -> None:
     """See to streams that the caller has closed. Python has None for them, and writes to the standard output what goes to None."""
+    write_all()
     if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="backslashreplace")  # a character that the terminal does not have is no reason to stop

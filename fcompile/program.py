@@ -14,6 +14,19 @@ def program() -> str:
     return "kubectl fcompile" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "fcompile"
 
 
+def write_all() -> None:
+    """Have the standard streams write all that they are given.
+
+    Under PYTHONUNBUFFERED what the system does not take at once, as on a full disk or after a stop, is lost without an error.
+    """
+    import io
+
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+            setattr(sys, name, open(stream.fileno(), "w", 1, stream.encoding, stream.errors, closefd=False))  # noqa: SIM115
+
+
 def say(message: str) -> None:
     """Say it on stderr, which is for people.
 

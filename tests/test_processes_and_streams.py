@@ -149,6 +149,16 @@ def test_what_goes_to_a_closed_stderr_is_not_in_the_output(tmp_path: Path) -> No
     assert shell("fcompile build a.yaml 2>&-", tmp_path).stdout == shell("fcompile build a.yaml 2>/dev/null", tmp_path).stdout
 
 
+@pytest.mark.parametrize("command", ["crd", "build a.yaml", "validate --format sarif b.yaml", "diff --format html a.yaml b.yaml"])
+def test_a_disk_that_is_full_after_the_first_bytes(command: str, tmp_path: Path) -> None:
+    """Under PYTHONUNBUFFERED, half of the output was there, and the exit code said that all was well."""
+    (tmp_path / "a.yaml").write_text("---\n".join(framework(f"a{number}").replace("imag:", "image:") for number in range(9)))
+    (tmp_path / "b.yaml").write_text(framework("b") if "sarif" in command else framework("b").replace("imag:", "image:"))
+    done = shell(f"export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1; ulimit -f 1; fcompile {command} > out", tmp_path)
+    assert (done.returncode, (tmp_path / "out").stat().st_size) == (2, 1024)
+    assert "cannot write the output: File too large" in done.stderr
+
+
 @pytest.fixture
 def deep(tmp_path: Path) -> Iterator[Path]:
     """A repository with a Framework in a folder that lies 1,200 folders deep, which is more than Python can call itself."""
