@@ -51,7 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_CLOSED_PIPE
     except OSError as error:  # what is read is guarded where it is read: this is a full disk or the like
         _drop(sys.stdout)
-        return _end(EXIT_USAGE, f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
+        what = error.filename or ("the current folder" if isinstance(error, FileNotFoundError) else "cannot write the output")
+        return _end(EXIT_USAGE, f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         _drop(sys.stdout)
         return _end(EXIT_INTERRUPTED, "interrupted")

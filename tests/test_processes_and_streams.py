@@ -123,6 +123,8 @@ def test_a_pipe_on_a_path(tmp_path: Path) -> None:
         ("fcompile --help >/dev/full", 2, "", "No space left"),
         ("fcompile schema >/dev/full", 2, "", "No space left"),
         ("mkdir x; cd x; rmdir ../x; fcompile validate a.yaml", 2, "", "a.yaml: no such file or folder\n"),
+        ("mkdir x; cd x; rmdir ../x; fcompile build ../a.yaml", 2, "", "the current folder: No such file or directory"),
+        ("mkdir x; cd x; rmdir ../x; fcompile argocd generate", 2, "", "the current folder: No such file or directory"),
         ("fcompile validate -j 0 .", 2, "", "0 is not in the range 1<=x<=256"),
         ("ln -s b a; ln -s a b; fcompile validate a", 1, "Too many levels", ""),
     ],
