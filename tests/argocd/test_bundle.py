@@ -26,9 +26,10 @@ def read(path: Path) -> Any:
     return value
 
 
-def test_all_of_it_is_written(tmp_path: Path, plugin: Path) -> None:
+def test_all_of_it_is_written(tmp_path: Path, plugin: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is in the repository is what the command writes, and the tests for Argo CD's own repository beside it."""
     assert main(["argocd", "bundle", "all", "-o", str(tmp_path / "new")]) == 0
+    assert capsys.readouterr() == ("", f"fcompile: wrote {len(list(bundle.files()))} files to {tmp_path / 'new'}\n")
     written = {path.relative_to(tmp_path / "new"): path.read_text() for path in (tmp_path / "new").rglob("*") if path.is_file()}
     assert {name: (plugin / name).read_text() for name in written} == written
     others = {path.relative_to(plugin).as_posix() for path in plugin.rglob("*") if path.is_file()} - {path.as_posix() for path in written}

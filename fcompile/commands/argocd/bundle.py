@@ -16,10 +16,12 @@ import click
 from fcompile._version import __version__
 from fcompile.commands.group import argument, command, completed
 from fcompile.commands.parsing import former
+from fcompile.diagnostics.writer import counted
 from fcompile.emit import yaml
 from fcompile.emit.files import write
 from fcompile.errors import UsageError
 from fcompile.model.names import GROUP, KIND
+from fcompile.program import say
 
 SCRIPTS = Path(__file__).resolve().parent / "framework"
 LAYOUT = f"resource_customizations/{GROUP}/{KIND}"
@@ -162,14 +164,12 @@ def bundle(*, form: str, at_rest: str, to: str | None) -> int:
     """Print what Argo CD must be told about Frameworks: health, actions, what to compare, the plugin."""
     if at_rest != AT_REST[0] and form in ("plugin", "repo-server"):
         raise UsageError(f"--at-rest is about health, of which {form} says nothing: leave it out, or ask for config-map or helm")
-    if form == "all":
-        if to is None:
-            raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")
-        write(to, dict(files(at_rest)))
-        return 0
-    name, write_form = FORMS[form]
+    if form == "all" and to is None:
+        raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")
+    wanted = dict(files(at_rest)) if form == "all" else {FORMS[form][0]: FORMS[form][1](at_rest)}
     if to is None:
-        sys.stdout.write(write_form(at_rest))
+        sys.stdout.writelines(wanted.values())
     else:
-        write(to, {name: write_form(at_rest)})
+        write(to, wanted)
+        say(f"wrote {counted(len(wanted), 'file')} to {to}")
     return 0
