@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, SettingError, UsageError
-from fcompile.program import as_called, program, safe, say, write_all
+from fcompile.program import as_called, check_streams, program, safe, say
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # What is imported and parsed lives long and has next to no cycles: looking for them now and then is enough.
     gc.set_threshold(50_000, 20, 50)
     try:
-        _check_streams()
+        check_streams()
         code = _run(arguments)
         sys.stdout.flush()
     except UsageError as error:
@@ -61,22 +61,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:
         return _internal_error()
     return code
-
-
-def _check_streams() -> None:
-    """See to streams that the caller has closed. Python has None for them, and writes to the standard output what goes to None."""
-    write_all()
-    if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(errors="backslashreplace")  # a character that the terminal does not have is no reason to stop
-        return
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass  # the next file to be opened must not come to stand in the place of a standard stream
-    os.close(descriptor)
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
-    if sys.stdout is None:
-        raise UsageError("the standard output is closed")
 
 
 def _drop(stream: TextIO) -> None:

@@ -1,9 +1,11 @@
-"""What the program is called here, and what it says besides its result."""
+"""What the program is called here, its standard streams, and what it says besides its result."""
 
 from __future__ import annotations
 
 import os
 import sys
+
+from fcompile.errors import UsageError
 
 DOCUMENTATION = "docs/"
 """Where its pages are, for every link to them: the folder of the repository, until there is a site."""
@@ -14,7 +16,23 @@ def program() -> str:
     return "kubectl fcompile" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "fcompile"
 
 
-def write_all() -> None:
+def check_streams() -> None:
+    """See to streams that the caller has closed. Python has None for them, and writes to the standard output what goes to None."""
+    _write_all()
+    if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="backslashreplace")  # a character that the terminal does not have is no reason to stop
+        return
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # the next file to be opened must not come to stand in the place of a standard stream
+    os.close(descriptor)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise UsageError("the standard output is closed")
+
+
+def _write_all() -> None:
     """Have the standard streams write all that they are given.
 
     Under PYTHONUNBUFFERED what the system does not take at once, as on a full disk or after a stop, is lost without an error.

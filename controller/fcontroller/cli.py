@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fcompile._version import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
-from fcompile.program import safe, write_all
+from fcompile.program import check_streams, safe
 
 if TYPE_CHECKING:
     from fcompile.commands.group import Group
@@ -22,8 +22,8 @@ COMMANDS = {
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
-    write_all()
     try:
+        check_streams()
         code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
     except UsageError as error:

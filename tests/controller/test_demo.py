@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,9 @@ UNKNOWN, WORKERS = "--exit: no Framework has a Pod", "`train-worker-0` to `train
 SIGNS = set("·◌●◐✓✗–")
 
 
-def demo(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*DEMO, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120)
+def demo(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [*DEMO, *map(str, arguments)]
+    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=120)
 
 
 def role(name: str, tasks: int) -> dict[str, Any]:
@@ -239,6 +241,11 @@ def test_a_terminal_that_cannot_be_drawn_on_gets_lines(tmp_path: Path) -> None:
         assert terminal.end() == 0
         # The role's own line follows if it has changed at the same time.
         assert any([" s  train: Completed, attempt 0, 0 Succeeded" in line for line in terminal.lines[-2:]])
+
+
+def test_a_terminal_that_lacks_characters(tmp_path: Path) -> None:
+    ran = demo("--run", "0.1", written(tmp_path, "train", role("worker", 1)), PYTHONIOENCODING="ascii")
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_rich_is_imported_for_a_terminal_only(tmp_path: Path) -> None:

@@ -120,9 +120,11 @@ def test_zsh_finds_the_function_in_a_folder_of_fpath(folder: Path, environment: 
 
 
 def test_nothing_is_said_when_the_program_is_not_there_or_broken(terminal: Terminal, folder: Path) -> None:
-    (folder / "sub" / "fcompile").write_text("#!/bin/sh\necho nonsense; echo trouble >&2; exit 3\n")
+    # It may have been killed before its last line, and what bash takes for a number it evaluates.
+    (folder / "sub" / "fcompile").write_text("#!/bin/sh\necho nonsense; echo trouble >&2; echo 'x[$(touch run)]'; exit 3\n")
     (folder / "sub" / "fcompile").chmod(0o755)
     for typed in ("sub/fcompile va", "sub/nowhere/fcompile va"):
         line = terminal.tab(typed)
         assert line == typed
         assert not [word for word in ("trouble", "nonsense", "not found", "No such") if word in line.shown]
+    assert not (folder / "run").exists()

@@ -7,6 +7,7 @@ _fcompile() {
     mapfile -t answer < <("${1/#\~/$HOME}" __complete_line "$line" "$2" 2>/dev/null </dev/null)
     ((${#answer[@]})) || return 0
     directive=${answer[-1]#:}
+    [[ $directive == +([0-9]) ]] || return 0
     unset 'answer[-1]'
     if ((directive & 8)); then # folders, and files that end so
         compopt -o filenames
