@@ -14,6 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from fcompile.diagnostics.visible import listed, visible
@@ -49,9 +50,9 @@ def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False) 
     target = os.path.abspath(path)
     try:
         _check_target(path, target, force)
-        with cleared_up(), swap.beside(target) as new:
-            count = _fill(new, objects)
-            swap.into_place(new, target, lambda old: _check_content(path, old, force))
+        with cleared_up(), swap.beside(target) as (new, opened):
+            count = _fill(new, opened, objects)
+            swap.into_place(new, opened, target, lambda old: _check_content(path, old, force))
     except OSError as error:
         raise FolderError(f"cannot write the folder {path}: {error.strerror or error}{_at(error)}") from error
     return count
@@ -85,7 +86,7 @@ def _percent(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 
-def _fill(folder: str, objects: Iterable[dict[str, Any]]) -> int:
+def _fill(folder: str, opened: int | None, objects: Iterable[dict[str, Any]]) -> int:
     digests: dict[str, str] = {}
     for thing in objects:
         name = file_name(thing)
@@ -93,10 +94,10 @@ def _fill(folder: str, objects: Iterable[dict[str, Any]]) -> int:
             raise FolderError(f"two objects would be written to the same file, {name}: give one of them another name or namespace")
         data = yaml.dump(thing).encode()
         digests[name] = hashlib.sha256(data).hexdigest()
-        with open(os.path.join(folder, name), "xb") as file:
+        with open(swap.inside(folder, opened, name), "xb", opener=partial(os.open, dir_fd=opened)) as file:
             file.write(data)
     manifest = json.dumps({"writtenBy": "fcompile build", "files": digests}, indent=2, sort_keys=True) + "\n"
-    with open(os.path.join(folder, MANIFEST), "xb") as file:
+    with open(swap.inside(folder, opened, MANIFEST), "xb", opener=partial(os.open, dir_fd=opened)) as file:
         file.write(manifest.encode())
     return len(digests)
 

@@ -1,7 +1,8 @@
 """Putting a finished folder in the place of another, so that nobody ever sees half of it.
 
 A folder in the making is called `.NAME.fcompile-new-…`, one on its way out `.NAME.fcompile-old-…`, beside NAME. Both are locked by
-the process that works on them, so that the next run can tell a leftover from work in progress.
+the process that works on them, so that the next run can tell a leftover from work in progress. What changes them goes by their
+descriptors, where the system has these: whoever may write beside them could put a link to another folder in their place.
 """
 
 from __future__ import annotations
@@ -18,29 +19,32 @@ _NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
 @contextlib.contextmanager
-def beside(target: str) -> Iterator[str]:
-    """Make a new, empty folder beside `target` and yield its path. Whatever has that name at the end is removed."""
+def beside(target: str) -> Iterator[tuple[str, int | None]]:
+    """Make a new, empty folder beside `target`; yield its path and descriptor. It is removed at the end, unless it is in its place."""
     with contextlib.ExitStack() as stack:
         while True:
             new = _sibling(target, "new")
             os.mkdir(new)
             with contextlib.suppress(FileNotFoundError):  # another run was quicker, and took it for a leftover
-                stack.enter_context(locked(new))
+                opened = stack.enter_context(locked(new))
                 break
         try:
-            yield new
+            yield new, opened
         finally:
-            _remove(new)
+            _remove(new, opened)
 
 
 @contextlib.contextmanager
-def locked(folder: str, wait: bool = True) -> Iterator[None]:
-    """Hold the lock of the folder that has this name once the lock is held. Without `wait`, raises OSError when another has it."""
+def locked(folder: str, wait: bool = True) -> Iterator[int | None]:
+    """Hold the lock of the folder that has this name once the lock is held, and yield its descriptor.
+
+    Without `wait`, raises OSError when another has it.
+    """
     try:
         import fcntl
     except ImportError:
         if wait:
-            yield  # a platform without locks: two runs at once may disturb each other
+            yield None  # a platform without locks: two runs at once may disturb each other
             return
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), folder) from None
     while True:
@@ -53,13 +57,13 @@ def locked(folder: str, wait: bool = True) -> Iterator[None]:
                     raise
                 # A file system without locks for folders.
             if os.path.samestat(os.fstat(descriptor), os.lstat(folder)):
-                yield
+                yield descriptor
                 return
         finally:
             os.close(descriptor)
 
 
-def into_place(new: str, target: str, check: Callable[[str], None]) -> None:
+def into_place(new: str, opened: int | None, target: str, check: Callable[[str], None]) -> None:
     """Put the folder `new` where `target` is, and remove what was there.
 
     `check` is called with the old folder, which nobody can reach by its name any more: if it raises, all is put back.
@@ -71,15 +75,15 @@ def into_place(new: str, target: str, check: Callable[[str], None]) -> None:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another run was quicker
                 raise
-    with locked(target):
-        os.chmod(new, stat.S_IMODE(os.lstat(target).st_mode))
+    with locked(target) as replaced:
+        os.chmod(new if opened is None else opened, stat.S_IMODE(os.lstat(target).st_mode))
         old = _exchange(new, target)
         try:
             check(old)
         except BaseException:
             _put_back(old, new, target)
             raise
-        _remove(old)
+        _remove(old, replaced)
 
 
 def recover(target: str, check: Callable[[str], None]) -> None:
@@ -95,12 +99,12 @@ def recover(target: str, check: Callable[[str], None]) -> None:
 
 
 def _recover(leftover: str, goes_back_to: str | None, check: Callable[[str], None]) -> None:
-    with contextlib.suppress(Exception), locked(leftover, wait=False):
+    with contextlib.suppress(Exception), locked(leftover, wait=False) as opened:
         if goes_back_to is not None and not os.path.lexists(goes_back_to):
             os.rename(leftover, goes_back_to)
         else:
             check(leftover)
-            _remove(leftover)
+            _remove(leftover, opened)
 
 
 def _exchange(new: str, target: str) -> str:
@@ -146,11 +150,18 @@ def _sibling(target: str, kind: str) -> str:
     return os.path.join(parent, f".{name}.fcompile-{kind}-{os.urandom(6).hex()}")
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder of files. If there is a folder in it, which is never ours, that one and `folder` stay."""
+def _remove(folder: str, opened: int | None) -> None:
+    """Remove a folder of files, unless its name stands for another by now. If there is a folder in it, which is never ours, both stay."""
     with contextlib.suppress(FileNotFoundError):
-        for name in os.listdir(folder):
+        if opened is not None and not os.path.samestat(os.fstat(opened), os.lstat(folder)):
+            return
+        for name in os.listdir(folder if opened is None else opened):
             with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, name))
+                os.unlink(inside(folder, opened, name), dir_fd=opened)
         with contextlib.suppress(OSError):
             os.rmdir(folder)
+
+
+def inside(folder: str, opened: int | None, name: str) -> str:
+    """Return what to call a file of a folder, beside `dir_fd=opened`."""
+    return os.path.join(folder, name) if opened is None else name

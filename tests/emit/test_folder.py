@@ -229,6 +229,32 @@ class TestInterrupted:
             write(str(out), objects())
         assert content(out) == {"notes.txt": "precious"}
 
+    @pytest.mark.parametrize("event", ["os.remove", "os.chmod", "open"])
+    def test_a_link_in_the_place_of_a_folder_of_ours_leads_nowhere(self, out: Path, event: str) -> None:
+        """Somebody else who may write beside the folder waits for the moment at which its files are removed, or the new ones written."""
+        precious = out.parent / "kept-precious"
+        precious.mkdir(mode=0o700)
+        (precious / "pod_default_a.yaml").write_text("precious")
+        write(str(out), [pod("a")])
+        out.chmod(0o777)
+        script = """
+import os, sys
+from fcompile.emit.folder import write
+def put(event, arguments):
+    if event == sys.argv[1] and (event != "open" or arguments[1] == "x") and not os.path.lexists("kept"):
+        (folder,) = (name for name in os.listdir() if ".fcompile-new-" in name)
+        os.rename(folder, "kept")
+        os.symlink("kept-precious", folder)
+sys.addaudithook(put)
+write("out", [{"kind": "Pod", "metadata": {"name": "b"}}])
+"""
+        subprocess.run([sys.executable, "-c", script, event], cwd=out.parent, capture_output=True, check=False)
+        assert (out.parent / "kept").exists()
+        assert content(precious) == {"pod_default_a.yaml": "precious"}
+        assert precious.stat().st_mode & 0o777 == 0o700
+        for link in out.parent.glob(".out.*"):
+            link.unlink()
+
     def test_a_failed_second_step_is_taken_back(self, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write(str(out), [pod("a")])
         before = content(out)
