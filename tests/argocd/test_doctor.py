@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -259,6 +262,48 @@ def test_the_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = "trap '' TERM; (echo here; sleep 600) & echo here; wait"
     (ran,) = Sandbox().run([["/bin/sh", "-c", script]], str(tmp_path), {"PATH": os.environ["PATH"]}, 3)
     assert (ran.late, ran.code, ran.out) == (True, -9, b"here\nhere\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_what_is_ended_leaves_nothing(app: Path, tmp_path: Path, number: int, code: int) -> None:
+    """The copy of the repository is gone, and so are the processes of the plugin."""
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    plugin = "import os, sys, time; open(sys.argv[-1], 'w').write(str(os.getpid())); time.sleep(600)"
+    script = f"""
+import sys
+from fcompile.cli import main
+from fcompile.commands.argocd import doctor
+from fcompile.commands.argocd.sandbox import Sandbox
+start = Sandbox._start
+slow = [sys.executable, "-c", {plugin!r}, {str(tmp_path / "pid")!r}]
+doctor.sandbox = Sandbox
+Sandbox._start = lambda self, command, *rest: start(self, slow, *rest)
+sys.exit(main(["argocd", "doctor", {str(app)!r}]))
+"""
+    ending = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(copies)}, stderr=subprocess.DEVNULL)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert ending.poll() is None
+        time.sleep(0.05)
+    assert [path.stat().st_mode & 0o777 for path in copies.iterdir()] == [0o700]
+    ending.send_signal(number)
+    assert ending.wait(30) == code
+    assert list(copies.iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_nobody_else_may_read_the_copy() -> None:
+    """There are files in it that only their owner may read where they come from; the plugin's user must."""
+    box = sandbox()
+    if any("the user" in note for note in box.notes):
+        pytest.skip("; ".join(box.notes))
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "a").write_text("here")
+        box.let_in(folder)
+        assert Path(folder).stat().st_mode & 0o777 == 0o710
+        (ran,) = box.run([["/bin/cat", f"{folder}/a"]], "/", {}, 30)
+    assert (ran.code, ran.out) == (0, b"here")
 
 
 def test_nothing_but_temporary_files_can_be_written(tmp_path: Path, repository: Path) -> None:

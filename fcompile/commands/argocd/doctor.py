@@ -24,6 +24,7 @@ from fcompile.commands.group import command
 from fcompile.commands.options import SECONDS
 from fcompile.diagnostics.visible import listed, visible
 from fcompile.diagnostics.writer import counted
+from fcompile.emit.ending import cleared_up
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load import LoadError, values
 from fcompile.load.files import IGNORE_FILE
@@ -86,9 +87,10 @@ def doctor(*, folder: str, parameters: tuple[str, ...], manifest_generate_paths:
     """
     given = [_parameter(written) for written in parameters]
     worst = 0
-    for kind, said in _report(folder, given, manifest_generate_paths, deadline):
-        print(f"{kind:<8} {safe(said)}", flush=True)
-        worst |= kind == ERROR
+    with cleared_up():
+        for kind, said in _report(folder, given, manifest_generate_paths, deadline):
+            print(f"{kind:<8} {safe(said)}", flush=True)
+            worst |= kind == ERROR
     return EXIT_ERRORS if worst else 0
 
 
@@ -111,8 +113,8 @@ def _report(folder: str, parameters: Sequence[dict[str, str]], paths: str, deadl
             chosen = common_root(root, app, paths)
             within = os.path.relpath(app, chosen)
             yield from _part_sent(root, app, chosen, part, paths)
-        os.chmod(temporary, 0o755)
         boxed = sandbox()
+        boxed.let_in(temporary)
         yield from ((NOTE, note) for note in boxed.notes)
         whole = Replay(os.path.normpath(os.path.join(work, relative)), _environment(relative, parameters), boxed, deadline)
         yield from _discovery(whole)

@@ -51,9 +51,21 @@ class Sandbox(NamedTuple):
         """Run commands at the same time, each in a process group of its own."""
         own = {name: os.environ[name] for name in _OWN_VARIABLES if name in os.environ}
         with ExitStack() as files:
-            began = time.monotonic()
-            started = [self._start(command, folder, {**own, **environment}, files) for command in commands]
-            return [_finish(one, began, deadline) for one in started]
+            began, started = time.monotonic(), list[_Started]()
+            try:
+                started += (self._start(command, folder, {**own, **environment}, files) for command in commands)
+                return [_finish(one, began, deadline) for one in started]
+            finally:
+                for one in started:
+                    if one.process.returncode is None:
+                        _end(one.process.pid, signal.SIGKILL)
+                        one.process.wait()
+
+    def let_in(self, folder: str) -> None:
+        """Let commands read a private folder, if they run as another user, and nobody else."""
+        if _user in self.prepare:
+            os.chown(folder, -1, USER)
+            os.chmod(folder, 0o710)
 
     def _start(self, command: Sequence[str], folder: str, environment: Mapping[str, str], files: ExitStack) -> _Started:
         out, said = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))  # noqa: SIM115
