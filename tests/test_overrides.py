@@ -82,6 +82,7 @@ def test_the_framework_can_be_named() -> None:
         ("worker.taskNumber.x=3", "has no fields"),
         ("worker.task.pod.spec.containers[sidecar].image=x", "has no item `sidecar`"),
         ("worker.task.pod.spec.containers[7].image=x", "has no item `7`"),
+        (f"worker.task.pod.spec.containers[{'7' * 5_000}].image=x", "has no item `7"),
         ("worker.task.pod.spec.containers=main", "a list"),
     ],
 )

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from fcompile.model import names
 from fcompile.model.patterns import lazy
 
-_MARK = lazy(r"\{\{FC_TASK_INDEX([+-][0-9]+)?\}\}")
+_MARK = lazy(rf"\{{\{{({names.SUM}|{names.TASK_INDEX})\}}\}}")
 _NUMBER = lazy("[0-9]+")
 _DIGITS = 5
 """Of the highest sum of an index and a number that is looked for."""
@@ -28,9 +29,9 @@ def met_indices(template: Any, last: int) -> tuple[int, ...]:
     texts = list(_names(template))
     marked: dict[tuple[str, str], set[int]] = {}
     for text in texts:
-        parts = _MARK.split(text)  # Before, what is added, after.
+        parts = _MARK.split(text)  # Before, the index or a sum with it, after.
         if len(parts) == 3:
-            marked.setdefault((parts[0], parts[2]), set()).add(int(parts[1] or 0))
+            marked.setdefault((parts[0], parts[2]), set()).add(int(parts[1].removeprefix(names.TASK_INDEX) or 0))
     fixed = [text for text in texts if marked and len(text) <= _LONGEST and not _MARK.search(text)]
     met = (number - added for text in fixed for around, number in _numbers(text) for added in marked.get(around, ()))
     return tuple(sorted({index for index in islice(met, _PAIRS) if 0 < index < last})[:_MOST])

@@ -173,7 +173,7 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
         return named[0]
     if len(named) > 1:
         raise _refused(override.written, f"`{where}` has {len(named)} items called `{step}`: use an index")
-    if step.isascii() and step.isdigit() and int(step) < len(items):
+    if step.isascii() and step.isdigit() and len(step) < 9 and int(step) < len(items):
         return int(step)
     known = [text(item, "name") for item in items]
     has = first_of([f"[{name}]" for name in known], 10) if known and all(known[:10]) else str(len(items))

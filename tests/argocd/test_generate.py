@@ -107,6 +107,7 @@ def test_absent_and_null_parameters_and_new_clusters(app: Path) -> None:
     for variables in ({}, {"ARGOCD_APP_PARAMETERS": "null"}, {"KUBE_VERSION": "v1.99.0+k3s1"}, {"ARGOCD_APP_NAMESPACE": ""}):
         assert generate(app, **variables).code == 0
     refused(generate(app, ARGOCD_APP_PARAMETERS="{"), "not JSON")
+    refused(generate(app, KUBE_VERSION=f"1.{'9' * 5_000}"), "known are 1.25")
     refused(generate(app, ARGOCD_ENV_FCOMPILE_POD="true"), "did you mean `pods`")
 
 

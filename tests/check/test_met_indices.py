@@ -26,6 +26,7 @@ INDEX = "{{FC_TASK_INDEX}}"
         (["a-2-b-5", f"a-2-b-{INDEX}", f"a-{INDEX}-b-5"], (2, 5)),
         ([INDEX, "7"], (7,)),
         (["x" + "1" * 300, "c" + INDEX], ()),
+        (["c5", f"c{{{{FC_TASK_INDEX+{'1' * 5_000}}}}}"], ()),
     ],
 )
 def test_which_tasks_have_a_name_that_is_there(texts: list[str], expected: tuple[int, ...]) -> None:

@@ -127,7 +127,7 @@ def _minor(asked: str, of_cluster: str) -> int:
 def _minor_of_cluster(of_cluster: str) -> int:
     major, _, rest = of_cluster.removeprefix("v").partition(".")
     minor = rest.partition(".")[0].rstrip("+")
-    if major == "1" and minor.isascii() and minor.isdigit() and int(minor) > NEWEST:
+    if major == "1" and minor.isascii() and minor.isdigit() and len(minor) < 9 and int(minor) > NEWEST:
         return NEWEST
     return kubernetes_minor(of_cluster) if of_cluster else DEFAULT_VERSION
 
