@@ -17,7 +17,7 @@ from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Body, Json, Projection, collection, path_of
-from fcontroller.decide.context import SNAPSHOTS, Settings
+from fcontroller.decide.context import POD_DELETION, SNAPSHOTS, Settings
 from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
 from fcontroller.intent import read_stored
@@ -36,7 +36,7 @@ from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 PREFIX = "sim"
 RULES, LENIENT = Rules(), Rules(enforce=False)
-SETTINGS = PLAIN._replace(conflict_delay=(1, 2), snapshots=frozenset(SNAPSHOTS))
+SETTINGS = PLAIN._replace(conflict_delay=(1, 2), snapshots=frozenset(SNAPSHOTS) - {POD_DELETION})
 
 
 def now() -> float:

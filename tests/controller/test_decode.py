@@ -13,7 +13,8 @@ from fcontroller.api import Projection
 from fcontroller.decide import observed
 from tests.decide.test_failures import CLASSIFY, RECORDED, sidecar_pod
 
-_METADATA = {"uid": "u", "name": "p", "resourceVersion": "1", "namespace": "n", "ownerReferences": [{"uid": "c", "controller": True}]}
+_OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "p-attempt", "uid": "c", "controller": True, "blockOwnerDeletion": True}
+_METADATA = {"uid": "u", "name": "p", "resourceVersion": "1", "namespace": "n", "ownerReferences": [_OWNER]}
 _GOES = {**_METADATA, "deletionTimestamp": "2027-01-15T08:00:30Z"}
 _GONE = {"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC", "message": "gone"}]}
 PODS = [*[{"status": case["pod"]["status"]} for case in RECORDED[0]["cases"]], sidecar_pod(1, 143), {"status": _GONE}]
@@ -26,6 +27,7 @@ def test_what_is_kept_of_a_pod_is_enough(pod: dict[str, Any], metadata: dict[str
     text = json.dumps({"type": "MODIFIED", "object": whole}, ensure_ascii=False).encode(errors="replace")
     kept, all_of_it = (observed.pod(decode.event(text, projection)["object"]) for projection in (Projection.POD, Projection.WHOLE))
     assert kept == all_of_it
+    assert kept.owners == 1
     assert kept.finished is not None
     assert CLASSIFY(json.loads(kept.finished)) == CLASSIFY(json.loads(json.dumps(whole, ensure_ascii=False).encode(errors="replace")))
 

@@ -85,6 +85,21 @@ def test_they_get_their_owner_back_and_run_on(change: Change) -> None:
     play(work)
 
 
+def test_a_pod_that_nobody_has_changed_is_not_asked_about() -> None:
+    """Each Pod was read once a minute: of its owner the watch told all but one field."""
+    asked: list[str] = []
+
+    async def work(made: Lab) -> None:
+        await running(made)
+        await asyncio.sleep(300)
+        assert POD not in asked
+
+    def note(method: str, path: str) -> None:
+        asked.append(path)
+
+    play(work, note)
+
+
 async def change_meanwhile(made: Lab, api: Refusing, how: Callable[[], Awaitable[Answer]]) -> None:
     """Change the Pod once, between the look at its owners and their writing."""
     hows = [how]

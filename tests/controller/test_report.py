@@ -14,6 +14,7 @@ from fcontroller.api import Answer, Json, Unreachable, collection, path_of
 from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
 from fcontroller.decide.conditions import set_condition
+from fcontroller.decide.context import SNAPSHOTS
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.log import Log, Rarely
 from fcontroller.report.events import NORMAL, WARNING, Recorder
@@ -151,7 +152,7 @@ def test_snapshots_of_retries() -> None:
 
 def test_snapshots_of_deletions() -> None:
     async def work() -> None:
-        async with lab(in_memory()) as made:
+        async with lab(in_memory(), settings=SETTINGS._replace(snapshots=frozenset(SNAPSHOTS))) as made:
             await made.make("f", {"taskRoles": [role_spec("a", 2)]})
             await made.until("f", lambda status: status["taskCounts"]["running"] == 2)
             await made.edit("f", "taskRoles/0/taskNumber", 1)

@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fcontroller.api import Answer, Api, Body, Json, Unreachable, content_of
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, content_of
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.answers import failure
+from fcontroller.testing.memory_api.facade import kept_answer, kept_event
 from fcontroller.testing.memory_api.store import Change, Collection
 from tests.memory_api.validation import Validating
 from tests.safety.faults import Call, Crash, Fault
@@ -143,7 +144,12 @@ class Connection(Api):
         self._listed: set[str] = set()
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *_: Any, **__: Any
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         server = self.server
         await asyncio.sleep(server.latency())
@@ -161,7 +167,7 @@ class Connection(Api):
         if dies_after:
             server.loop.call_soon(server.on_crash)
         assert answer is not None
-        return answer
+        return kept_answer(answer, method, path, projection)
 
     async def _instead(self, fault: Fault) -> Answer:
         """What the process gets instead of an answer."""
@@ -201,7 +207,7 @@ class Connection(Api):
         if self.dead:
             await self.server.loop.create_future()
 
-    async def watch(self, path: str, query: Mapping[str, str], *_: Any, **__: Any) -> AsyncIterator[Json]:
+    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         server, kind = self.server, path.rpartition("/")[2]
         watch = server.memory.watch(path, query)
         end = server.loop.passed + float(query.get("timeoutSeconds", "55"))
@@ -209,7 +215,7 @@ class Connection(Api):
         late: deque[Json] = deque()
         for event in server.memory.watch(path, {**query, "resourceVersion": "1"}).read() if server.repeats else ():
             if int(event["object"]["metadata"].get("resourceVersion") or query["resourceVersion"] + "0") <= int(query["resourceVersion"]):
-                yield event
+                yield kept_event(event, projection)
         while True:
             await self._live()
             late += watch.read()
@@ -225,7 +231,7 @@ class Connection(Api):
                 if event["type"] in ("ADDED", "MODIFIED", "DELETED") and server.hold(kind, event):
                     held[name] = server.loop.passed + server.patience
                 else:
-                    yield event
+                    yield kept_event(event, projection)
             if any([due <= server.loop.passed + 1e-6 for due in held.values()]):
                 # It was the last one of its object: the whole list must make up for it.
                 yield {"type": "ERROR", "object": failure(410, "Expired", "too old resource version")}

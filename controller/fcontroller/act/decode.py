@@ -11,6 +11,7 @@ from fcontroller.api import Json, Projection
 
 class _Owner(TypedDict, total=False):
     apiVersion: str
+    blockOwnerDeletion: bool
     controller: bool
     kind: str
     name: str

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from fcontroller.api import Answer, Api, Body, Json, Projection, Query, content_of
+import msgspec
+
+from fcontroller.act import decode
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, content_of, target_of
 from fcontroller.testing.memory_api.server import MemoryApi
 
 _COLLECTED_AFTER = 0.05
@@ -27,7 +30,7 @@ class Facade(Api):
         answer = Answer(*self.server.request(method, path, content_of(body), query or {}))
         if self.server.revision != before:
             self._wake()
-        return answer
+        return kept_answer(answer, method, path, projection)
 
     async def collect(self) -> None:
         """Have the garbage collector do its work until cancelled."""
@@ -41,9 +44,21 @@ class Facade(Api):
         while not watch.closed:
             news = self._news
             for event in watch.read():
-                yield event
+                yield kept_event(event, projection)
             await news.wait()
 
     def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
+
+
+def kept_answer(answer: Answer, method: str, path: str, projection: Projection) -> Answer:
+    """Return an answer with no more than a client keeps of one that comes as text."""
+    if projection is Projection.WHOLE or not answer.ok:
+        return answer
+    return Answer(answer.code, decode.answer(msgspec.json.encode(answer.body), projection, method == "GET" and not target_of(path).name))
+
+
+def kept_event(event: Json, projection: Projection) -> Json:
+    """Return an event of a watch likewise."""
+    return event if projection is Projection.WHOLE else decode.event(msgspec.json.encode(event), projection)
