@@ -151,6 +151,10 @@ def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, c
             ["--framework-min-retry-delay-sec-for-transient-conflict-failed", "1000"],
             "fcontroller: the shortest delay after a transient conflict, 1000 s, is longer than the longest, 900 s",
         ),
+        (
+            ["--require-digest", "--no-enforce-intent"],
+            "fcontroller: enforceIntent is false (--enforce-intent), but requireDigest enforces what it requires (--require-digest)",
+        ),
         (["--config", "/dev/zero"], "/dev/zero:1:1: error[FC011] the document is larger than 8 MiB: split it\n"),
         (["--kubeconfig", "nowhere"], "fcontroller: no kubeconfig: nowhere is not there (--kubeconfig)"),
     ],

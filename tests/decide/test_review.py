@@ -45,8 +45,8 @@ def test_of_an_edit_that_was_not_reviewed_counts_and_policies_hold() -> None:
     assert in_force(read_spec(new.framework), new.intent) == read_spec(new.framework)
 
 
-def test_requiring_a_digest_says_that_no_pod_is_made_too() -> None:
-    verdict = review(OTHER, SAME, Rules(enforce=False, require=True))
+def test_it_says_whether_pods_are_made() -> None:
+    verdict = review(OTHER, SAME, REQUIRED)
     assert (verdict.may_run, "until then no Pod is made of it" in verdict.message) == (False, True)
     assert review(OTHER, SAME, LENIENT).message.endswith("review and apply that")
 

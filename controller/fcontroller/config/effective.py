@@ -85,6 +85,9 @@ def effective_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
     least, most = (at(config.model_dump(by_alias=True), (key,)) for key in DELAYS)
     if least > most and readable:
         raise ConfigError(f"the shortest delay after a transient conflict, {least} s, is longer than the longest, {most} s")
+    if config.require_digest and not config.enforce_intent:
+        off, on = sources["enforceIntent"], sources["requireDigest"]
+        raise ConfigError(f"enforceIntent is false ({off}), but requireDigest enforces what it requires ({on}): take one of them away")
     return EffectiveSettings(config, sources, file.problems)
 
 

@@ -27,23 +27,22 @@ class Rules(NamedTuple):
     enforce: bool = True
     """Run nothing that differs from what its digest says was reviewed."""
     require: bool = False
-    """Also run nothing without a digest."""
+    """Also run nothing without a digest. No more is required than is enforced (`effective_settings`)."""
 
 
 def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
     """Compare the digest of what was reviewed, if there is one, with that of what would run."""
     if reviewed == digest:
         return Verdict(True, "DigestMatches", f"What runs was reviewed: {digest}", True)
-    enforced = rules.enforce or rules.require
-    fix = "compile it with `fcompile build`, review and apply that" + ("; until then no Pod is made of it" if enforced else "")
+    fix = "compile it with `fcompile build`, review and apply that" + ("; until then no Pod is made of it" if rules.enforce else "")
     if not reviewed:
         said = "The Framework has no digest of what was reviewed"
         return Verdict(False if rules.require else None, "NotCompiled", f"{said}: {fix}" if rules.require else said, not rules.require)
     version = version_of(reviewed)
     if version[:1] == "v" and version[1:].isdecimal() and version not in KNOWN:
         said = f"{reviewed} was reviewed, by the lowering rules {version}, and this controller has {' and '.join(KNOWN)}"
-        return Verdict(False, "UnknownLowering", f"{said}: use fcompile and fcontroller of one version, or {fix}", not enforced)
-    return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {reviewed} was reviewed: {fix}", not enforced)
+        return Verdict(False, "UnknownLowering", f"{said}: use fcompile and fcontroller of one version, or {fix}", not rules.enforce)
+    return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {reviewed} was reviewed: {fix}", not rules.enforce)
 
 
 def in_force(spec: Spec, intent: Intent) -> Spec:
