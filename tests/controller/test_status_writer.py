@@ -10,10 +10,12 @@ from copy import deepcopy
 import pytest
 
 from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.api import path_of
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import to_text
 from fcontroller.mailbox import FrameworkSeen, Mailbox
 from fcontroller.reconcile import status_writer
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -71,6 +73,33 @@ def test_the_end_is_stored_at_once_however_slow_the_server_is(seconds: float) ->
             assert loop.passed - ends < seconds + 1
 
     in_virtual_time(work)
+
+
+def test_what_is_written_all_the_time_does_not_hold_up_the_status_for_long() -> None:
+    """After a minute of it, a Stop was not carried out for another one."""
+
+    async def work(loop: VirtualLoop) -> None:
+        api, until = Refusing(lambda *_: None), 0.0
+
+        async def write_first(method: str, path: str) -> None:
+            if method == "PUT" and path.endswith("/status") and loop.passed < until:
+                await annotate(api, str(loop.passed))
+
+        api.refusal = write_first
+        async with lab(api) as made:
+            await made.make("train", {"taskRoles": [role_spec("a", 1, run="forever")]})
+            await made.until("train", lambda found: found["state"] == "AttemptRunning")
+            until = loop.passed + 60
+            await made.edit("train", "executionType", "Stop")
+            await made.until("train", lambda found: found["state"] == "Completed", 200)
+            assert until < loop.passed < until + 5
+
+    in_virtual_time(work)
+
+
+async def annotate(api: Facade, value: str) -> None:
+    patch = [{"op": "add", "path": "/metadata/annotations/note", "value": value}]
+    assert (await Facade.request(api, "PATCH", path_of("frameworks", "default", "train"), patch)).ok
 
 
 def test_a_status_that_waits_for_its_turn_takes_little_memory() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import backoff
+from fcontroller.act.retry import LONGEST, backoff
 from fcontroller.api import Json, Unreachable, version_of
 from fcontroller.breath import unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
@@ -144,7 +144,7 @@ class StatusWriter:
     async def _write(self, status: Status) -> None:
         failures, loop = 0, asyncio.get_running_loop()
         while not self._stopped.is_set():
-            began = loop.time()
+            began, known = loop.time(), self._known
             try:
                 revision = await self._try(status)
                 if revision:
@@ -159,8 +159,9 @@ class StatusWriter:
             except (Refused, Unreachable) as error:
                 self._mailbox.put(StatusRefused(error))
             failures += 1
+            longest = LONGEST if self._known is known else _SOON  # To wait longer makes it no likelier to be first.
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(backoff(failures)):
+                async with asyncio.timeout(backoff(failures, longest=longest)):
                     await self._stopped.wait()
         self._writing = False
 
