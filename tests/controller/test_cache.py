@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator
 
@@ -11,7 +12,7 @@ import pytest
 from fcompile.model import names
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, collection, path_of
 from fcontroller.mailbox import Due, Message, PodSeen
-from fcontroller.observe.cache import Cache
+from fcontroller.observe.cache import Cache, essence
 from fcontroller.observe.reflector import Name
 from fcontroller.testing.memory_api.answers import failure
 from fcontroller.testing.memory_api.facade import Facade
@@ -94,6 +95,29 @@ async def play(chance: random.Random) -> None:
 def test_what_is_known_is_what_there_is(batch: int) -> None:
     for seed in range(100):
         run_in_memory(play(random.Random(f"{batch} {seed}")))
+
+
+LONG = "x" * 100_000
+MANY = {f"k{number}": "" for number in range(10_000)}
+OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "any", "uid": "u", "controller": True}
+LARGE: dict[str, Json] = {
+    "an annotation": {"metadata": {"annotations": {"note": LONG}}},
+    "labels": {"metadata": {"labels": {**MANY, names.FRAMEWORK_NAME: "f"}}},
+    "finalizers": {"metadata": {"finalizers": [f"example.com/{key}" for key in MANY]}},
+    "owners": {"metadata": {"ownerReferences": [OWNER, *({**OWNER, "controller": False, "uid": key} for key in MANY)]}},
+    "the name of an owner": {"metadata": {"ownerReferences": [{**OWNER, "name": LONG, "kind": LONG}]}},
+    "ports": {"spec": {"ports": [{"name": f"p{port}", "port": port} for port in range(1, 10_000)]}},
+    "a selector": {"spec": {"selector": MANY}},
+    "addresses": {"spec": {"loadBalancerSourceRanges": [LONG], "externalIPs": list(MANY)}},
+}
+
+
+@pytest.mark.parametrize("large", LARGE.values(), ids=LARGE)
+def test_little_is_kept_of_a_service(large: Json) -> None:
+    """Whoever may write Services could fill the controller's memory, and so stop it for all."""
+    metadata = {"name": "f-a", "namespace": "default", "uid": "u", "resourceVersion": "1", "ownerReferences": [OWNER]}
+    kept = essence({"metadata": {**metadata, **large.get("metadata", {})}, "spec": {"clusterIP": "None", **large.get("spec", {})}})
+    assert len(json.dumps(kept)) < 2000
 
 
 def test_what_a_read_shows_first_is_told() -> None:

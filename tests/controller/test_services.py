@@ -147,8 +147,9 @@ async def too_large(made: Lab) -> None:
     await made.make("large", SPEC)
     await runs(made, "large")
     await change(made, "large-worker", metadata={"annotations": note}, spec={"selector": {"app": "another"}})
-    found = await until(made, "large-worker", lambda found: "annotations" not in found["metadata"])
+    found = await until(made, "large-worker", lambda found: "FC_TASKROLE_NAME" in found["spec"]["selector"])
     assert found["spec"]["selector"] == {"FC_FRAMEWORK_NAME": "large", "FC_TASKROLE_NAME": "worker"}
+    assert found["metadata"]["annotations"] == note
     for name in ("nobodys", "large"):
         kept = made.controller.cache.of((made.namespace, name)).services
         assert len(json.dumps(kept)) < 2000

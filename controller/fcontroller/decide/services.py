@@ -12,6 +12,8 @@ from typing import NamedTuple
 from fcontroller.decide.codes import Json
 from fcontroller.decide.observed import controller_of
 
+SPEC = ("clusterIP", "externalName", "ports", "publishNotReadyAddresses", "selector", "type")
+"""The fields of a Service's spec that an intent decides about."""
 _UNSET = {"type": "ClusterIP", "publishNotReadyAddresses": False}
 """What it means when one of these is not there."""
 
@@ -23,7 +25,7 @@ class CreateService(NamedTuple):
 
 
 class ReplaceService(NamedTuple):
-    """Write a Service of ours as it should be; it has the uid and the resourceVersion of the one that was seen."""
+    """Write a Service of ours as it should be, in what the intent decides; it has the resourceVersion of the one that was seen."""
 
     service: Json
 

@@ -6,29 +6,30 @@ An object belongs to a Framework by its name, which nobody can change. Its label
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from itertools import islice
 
 from fcompile.model import names
+from fcompile.model.framework import MAX_SERVICE_PORTS
 from fcontroller.act import requests
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Api, Json, Projection, collection, version_of
 from fcontroller.decide import observed
+from fcontroller.decide.services import SPEC
 from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
 from fcontroller.observe.reflector import Name, Reflector
 
 _CONFIG_MAP = names.config_map_name("")
-_KEPT = {"creationTimestamp", "deletionTimestamp", "finalizers", "name", "namespace", "ownerReferences", "resourceVersion", "uid"}
-"""What is kept of the metadata of objects that may be anybody's, and large."""
+_KEPT = ("deletionTimestamp", "name", "namespace", "resourceVersion", "uid")
+"""What is kept of the metadata of Services as it is."""
+_LABELS = (names.FRAMEWORK_NAME, names.TASKROLE_NAME)
+_LONGEST_NAME = 253
 _OWN = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}.items()
 """The fields of the owner reference by which a Framework itself owns an object, without the Framework's name and uid."""
 _LISTED_SOON = 0.5
 """Seconds until it is looked at again whether a reflector has listed its whole collection."""
-_SERVICE = 64 * 1024
-"""Bytes of a Service that is kept as a whole."""
 Notify = Callable[[Name, Message], None]
 
 
@@ -287,19 +288,25 @@ def pod_name(framework: str, key: Key) -> str:
 
 
 def essence(service: Json) -> Json:
-    """Return the part of a Service that is kept: all that is needed to write it back, if it has a controller and is not too large.
+    """Return what is kept of a Service: what tells whether it is as it should be. It is read again before it is written.
 
-    Anybody can claim that a Framework is a Service's controller. One of ours that is too large is written anew, without what was added, or
-    made anew if it has an address.
+    Anybody may write Services with our label: of what he may make long, no more is kept than tells that it is wrong.
     """
-    metadata: dict[str, Any] = {key: value for key, value in service["metadata"].items() if key != "managedFields"}
-    kept = {"metadata": metadata, "spec": service["spec"]}
-    is_kept = observed.controller_of(metadata) and len(json.dumps(kept)) <= _SERVICE
-    return kept if is_kept else {"metadata": _identity(service), "spec": {"clusterIP": service["spec"].get("clusterIP", "")}}
+    metadata, spec = service["metadata"], {key: value for key, value in service["spec"].items() if key in SPEC}
+    labels, owners = metadata.get("labels") or {}, metadata.get("ownerReferences") or ()
+    spec["ports"] = (spec.get("ports") or [])[: MAX_SERVICE_PORTS + 1]
+    spec["selector"] = dict(islice((spec.get("selector") or {}).items(), len(_LABELS) + 1))
+    kept = {
+        **{key: metadata[key] for key in _KEPT if key in metadata},
+        "labels": {key: labels[key] for key in _LABELS if key in labels},
+        "ownerReferences": [_short(owner) for owner in owners if owner.get("controller")],
+        "finalizers": (metadata.get("finalizers") or [])[:1],
+    }
+    return {"metadata": kept, "spec": spec}
 
 
-def _identity(value: Json) -> Json:
-    return {key: item for key, item in value["metadata"].items() if key in _KEPT}
+def _short(owner: Json) -> Json:
+    return {key: value[:_LONGEST_NAME] if isinstance(value, str) else value for key, value in owner.items()}
 
 
 def _outlives(pod: Json) -> bool:

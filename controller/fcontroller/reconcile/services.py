@@ -14,7 +14,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SILENT, SLOW, Pace
 from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.conditions import some
-from fcontroller.decide.services import Action, CreateService, DeleteService, Plan, ReplaceService, plan
+from fcontroller.decide.services import SPEC, Action, CreateService, DeleteService, Plan, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported, Start
 from fcontroller.observe.cache import SeenServices
 
@@ -193,13 +193,24 @@ class Services:
             case CreateService(service):
                 return await self._write(api, "POST", collection("services", self._namespace), service)
             case ReplaceService(service):
-                return await self._write(api, "PUT", self._path(service["metadata"]["name"]), service)
+                return await self._replace(api, service)
             case DeleteService(name, uid):
                 there = self._found.get(name)
                 await requests.delete(api, self._path(name), uid)
                 if there is not None and there["metadata"]["uid"] == uid:
                     self._found.lose(name, there)
         return True
+
+    async def _replace(self, api: Api, service: Json) -> bool:
+        """Write what the intent decides, and leave the rest as it is."""
+        metadata, name = service["metadata"], service["metadata"]["name"]
+        found = await self._read(api, name)
+        if found is None or found["metadata"]["resourceVersion"] != metadata["resourceVersion"]:
+            return False
+        labels = {**(found["metadata"].get("labels") or {}), **metadata["labels"]}
+        others = {key: value for key, value in found["spec"].items() if key not in SPEC}
+        written = {**found, "metadata": {**found["metadata"], "labels": labels}, "spec": {**others, **service["spec"]}}
+        return await self._write(api, "PUT", self._path(name), written)
 
     async def _write(self, api: Api, method: str, path: str, service: Json) -> bool:
         answer = await api.request(method, path, {"apiVersion": "v1", "kind": "Service", **service})
@@ -211,14 +222,15 @@ class Services:
             raise Refused(answer)
         return answer.ok
 
-    async def _read(self, api: Api, name: str) -> None:
-        """Note what a Service is like now, as the API server itself says: the watch may lag, and it does not show what lacks our label."""
+    async def _read(self, api: Api, name: str) -> Json | None:
+        """Note and return what a Service is like now, as the server itself says: the watch may lag, and not show what lacks our label."""
         there = self._found.get(name)
         found = await requests.find(api, self._path(name))
         if found is None:
             self._found.lose(name, there)
         else:
             self._found.take(found)
+        return found
 
     def _path(self, name: str) -> str:
         return path_of("services", self._namespace, name)
