@@ -126,7 +126,7 @@ def _annotations(annotations: dict[str, Any], path: Path, pod: Pod) -> Iterator[
 
 def _is_int32(value: str) -> bool:
     digits = value.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or (digits[0] == "0" and value != "0"):
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10) or (digits[0] == "0" and value != "0"):
         return False
     return -(2**31) <= int(value) < 2**31
 

@@ -95,6 +95,7 @@ def annotated(key: str, value: Any, version: int = 36, /, *, main: dict[str, Any
         (None, False),
         ("x", False),
         ("-", False),
+        ("9" * 5_000, False),
     ],
 )
 def test_deletion_costs(cost: Any, good: bool) -> None:
