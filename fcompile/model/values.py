@@ -78,3 +78,8 @@ def strings(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from strings(item, (*path, index))
+
+
+def whole_number(digits: str) -> int | None:
+    """Return the number that up to 18 decimal digits say; None for anything else. Python refuses to read thousands of them."""
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None

@@ -14,7 +14,7 @@ from fcompile.errors import SettingError
 from fcompile.load import Document, LoadError, values
 from fcompile.model.fields import Field, Type
 from fcompile.model.steps import partition, steps
-from fcompile.model.values import mapping, name_of, sequence, text
+from fcompile.model.values import mapping, name_of, sequence, text, whole_number
 
 if TYPE_CHECKING:
     from fcompile.check.document import Checked
@@ -173,8 +173,8 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
         return named[0]
     if len(named) > 1:
         raise _refused(override.written, f"`{where}` has {len(named)} items called `{step}`: use an index")
-    if step.isascii() and step.isdigit() and len(step) < 9 and int(step) < len(items):
-        return int(step)
+    if (index := whole_number(step)) is not None and index < len(items):
+        return index
     known = [text(item, "name") for item in items]
     has = first_of([f"[{name}]" for name in known], 10) if known and all(known[:10]) else str(len(items))
     raise _refused(override.written, f"`{where}` has no item `{step}`; it has {has}")

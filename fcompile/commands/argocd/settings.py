@@ -16,6 +16,7 @@ from fcompile.check.document import Options
 from fcompile.commands.option_values import meant
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import SettingError, UsageError
+from fcompile.model.values import whole_number
 from fcompile.pipeline.overrides import Override, parse
 from fcompile.pipeline.settings import checked_namespace, kubernetes_minor
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST
@@ -126,8 +127,8 @@ def _minor(asked: str, of_cluster: str) -> int:
 
 def _minor_of_cluster(of_cluster: str) -> int:
     major, _, rest = of_cluster.removeprefix("v").partition(".")
-    minor = rest.partition(".")[0].rstrip("+")
-    if major == "1" and minor.isascii() and minor.isdigit() and len(minor) < 9 and int(minor) > NEWEST:
+    minor = whole_number(rest.partition(".")[0].rstrip("+"))
+    if major == "1" and minor is not None and minor > NEWEST:
         return NEWEST
     return kubernetes_minor(of_cluster) if of_cluster else DEFAULT_VERSION
 

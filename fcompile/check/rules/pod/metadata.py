@@ -11,7 +11,7 @@ from fcompile.check.rules.pod.profile_annotations import DEPRECATED_ANNOTATION, 
 from fcompile.check.rules.pod.scheduling import toleration_rules
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.formats import accepts
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import mapping, sequence, text, whole_number
 
 OWNER = error_rule(
     code="FC290",
@@ -126,7 +126,7 @@ def _annotations(annotations: dict[str, Any], path: Path, pod: Pod) -> Iterator[
 
 def _is_int32(value: str) -> bool:
     digits = value.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10) or (digits[0] == "0" and value != "0"):
+    if whole_number(digits) is None or (digits[0] == "0" and value != "0"):
         return False
     return -(2**31) <= int(value) < 2**31
 
