@@ -144,13 +144,15 @@ class StatusWriter:
     async def _write(self, status: Status) -> None:
         failures, loop = 0, asyncio.get_running_loop()
         while not self._stopped.is_set():
-            began, known = loop.time(), self._known
+            began, known, longest = loop.time(), self._known, LONGEST
             try:
                 revision = await self._try(status)
                 if revision:
                     self._answered = loop.time() - began
                     self._mailbox.put(StatusStored(revision, self._known))
                     return
+                if self._known is not known:
+                    longest = _SOON  # Somebody was first. To wait longer makes it no likelier that we are, the next time.
                 if failures >= _ROUNDS and self._conflict is not None:
                     self._mailbox.put(StatusRefused(self._conflict))
             except Superseded as gone:
@@ -159,7 +161,6 @@ class StatusWriter:
             except (Refused, Unreachable) as error:
                 self._mailbox.put(StatusRefused(error))
             failures += 1
-            longest = LONGEST if self._known is known else _SOON  # To wait longer makes it no likelier to be first.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(backoff(failures, longest=longest)):
                     await self._stopped.wait()
