@@ -8,11 +8,18 @@ from typing import Any
 import pytest
 
 from fcontroller.act.retry import SILENT
-from fcontroller.api import Unreachable, collection
+from fcontroller.api import Answer, Unreachable, collection
 from tests.controller.lab import Refusing, lab, refusal, run_in_memory
 from tests.decide.world import role_spec
 
 ABOUT = ("IntentStored", "ServicesMade")
+BUSY = [
+    ("POST", "pods", "PodsCreated"),
+    ("POST", "configmaps", "IntentStored"),
+    ("POST", "services", "ServicesMade"),
+    ("DELETE", "configmaps", "ObjectsDeleted"),
+    ("DELETE", "pods", "ObjectsDeleted"),
+]
 
 
 @pytest.mark.parametrize("frameworks", [5, 60])
@@ -38,6 +45,36 @@ def test_pods_that_are_not_answered_are_said_within_half_a_minute(frameworks: in
                 await asyncio.sleep(0.5)
             assert len(said) == frameworks
             assert max(said.values()) <= 31
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("seconds", [1, 5, 10, 20, 60])
+@pytest.mark.parametrize(("method", "kind", "condition"), BUSY)
+def test_a_busy_server_is_said_within_half_a_minute(method: str, kind: str, condition: str, seconds: float) -> None:
+    """It says itself for how long it is busy: nobody has to wait that long to hear of it."""
+
+    async def work() -> None:
+        def busy(asked: str, path: str) -> Answer | None:
+            is_it = asked == method and path.startswith(collection(kind, "default")) and is_busy
+            return Answer(429, refusal(429, "TooManyRequests", "busy").body, seconds) if is_it else None
+
+        is_busy = method == "POST"
+        async with lab(Refusing(busy)) as made:
+            loop = asyncio.get_running_loop()
+            await made.make("train", {"taskRoles": [role_spec("a", 3, run="forever", service={})]})
+            if method == "DELETE":
+                await made.until("train", lambda status: status["state"] == "AttemptRunning")
+                is_busy = True
+                smaller = [role_spec("a", 1, run="forever", service={})]
+                await (made.edit("train", "taskRoles", smaller) if kind == "pods" else made.edit("train", "executionType", "Stop"))
+            began = loop.time()
+
+            def said(status: Any) -> bool:
+                return any((each["type"], each["status"]) == (condition, "False") for each in status.get("conditions") or ())
+
+            await made.until("train", said, 100)
+            assert loop.time() - began <= 16
 
     run_in_memory(work())
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fcompile.model import names
 from fcontroller.act.pages import Pages
+from fcontroller.act.retry import SLOW
 from fcontroller.api import Answer, Api, Json, Projection, Query, collection, path_of
 from fcontroller.decide.observed import FOREGROUND, controller_of
 
@@ -31,12 +32,13 @@ def is_lasting(error: Exception) -> bool:
     return isinstance(error, Refused) and 400 <= error.code < 500 and error.code not in (409, 429)
 
 
-def lasts(error: Exception, failures: int, slow: bool) -> bool:
-    """Return whether a failure has lasted for more than a moment, so that people are to know of it.
+def lasts(error: Exception, failures: int, seconds: float = 0.0) -> bool:
+    """Return whether a failure has lasted for more than a moment, or will, so that people are to know of it.
 
-    :param failures: in a row. :param slow: whether it took so long that once is enough.
+    :param failures: in a row. :param seconds: what the last one took.
     """
-    return is_lasting(error) or slow or failures >= _TRANSITORY
+    asked_to_wait = error.retry_after if isinstance(error, Refused) else 0.0
+    return is_lasting(error) or seconds + asked_to_wait >= SLOW or failures >= _TRANSITORY
 
 
 class StillThere(Refused):

@@ -147,7 +147,7 @@ class IntentKeeper:
                 self._failures, self._failed = self._failures + 1, work.edit
                 if isinstance(error, Refused) and error.code in (404, 409):
                     self.stored = None
-                elif self.refused or requests.lasts(error, self._failures, slow=False):
+                elif self.refused or requests.lasts(error, self._failures):
                     self.refused = str(error)
 
     def _do(self, work: _Work, begin: Callable[[], Coroutine[Any, Any, IntentRead]], delay: Callable[[int], float]) -> None:

@@ -63,8 +63,8 @@ class _Failure(NamedTuple):
     action: actions.Action
     decided: Decided
     error: Exception | None
-    slow: bool
-    """Whether it took so long that once is enough."""
+    seconds: float
+    """What it took, the last time."""
     times: int
     """How often, one after the other."""
     not_before: float
@@ -72,7 +72,7 @@ class _Failure(NamedTuple):
 
     def lasts(self) -> bool:
         """Return whether the failure has lasted for more than a moment."""
-        return self.error is not None and requests.lasts(self.error, self.times, self.slow)
+        return self.error is not None and requests.lasts(self.error, self.times, self.seconds)
 
 
 class Window:
@@ -95,16 +95,16 @@ class Window:
         """Allow one more for each success, which doubles the number after a whole batch."""
         self.size, self.failures, self.why = min(self.size + 1, 2 * _AT_A_TIME), 0, ""
 
-    def shrink(self, error: Exception, slow: bool, now: float) -> None:
+    def shrink(self, error: Exception, seconds: float, now: float) -> None:
         """Begin with one Pod again after a while.
 
-        :param slow: whether the answer took long.
+        :param seconds: what the answer took.
         """
         self.size = 1
         if now < self.paused_until:
             return  # Others of the same batch have failed before.
         self.failures += 1
-        self.why = str(error) if requests.lasts(error, self.failures, slow) else ""
+        self.why = str(error) if requests.lasts(error, self.failures, seconds) else ""
         self.paused_until = now + backoff(self.failures, _FIRST_PAUSE, _LONGEST_PAUSE)
 
 
@@ -239,7 +239,7 @@ class Workers:
         last = of_key.get(type(action))
         failures = last.times + 1 if last is not None and last.action == action else 1
         delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)
-        of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds >= SLOW, failures, self._now() + delay)
+        of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds, failures, self._now() + delay)
         return failures if error is not None else 0
 
     def _add(self, action: actions.Action, status: Status) -> None:
@@ -357,7 +357,7 @@ class Workers:
         if performed.result is not None:  # Otherwise it was not sent, as in a pause.
             window.grow()
         elif isinstance(error, Unreachable) or (isinstance(error, Refused) and ends_batch(error.code, str(error))):
-            window.shrink(error, performed.seconds >= SLOW, self._now())
+            window.shrink(error, performed.seconds, self._now())
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
