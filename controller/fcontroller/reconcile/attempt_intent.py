@@ -133,7 +133,8 @@ class AttemptIntent:
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
         self._edit = "" if paused else plan.record.next or ""
         if keeper.working:
-            if keeper.refused:
+            waited_for = plan.record.next or record.digest not in keeper.held
+            if keeper.refused and waited_for:
                 self._say_stored(status, framework)
             return
         keeper.expect(plan.record.next or "")
