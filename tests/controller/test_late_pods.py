@@ -141,7 +141,7 @@ def test_a_creation_that_was_not_sent_does_not_let_more_go_at_once() -> None:
     async def work() -> None:
         action, status = CreatePod(("a", 1)), Status("train-attempt", 0)
         mailbox = Mailbox(lambda _: None)
-        workers = Workers(cast(Dependencies, None), mailbox, Alarms(mailbox))
+        workers = Workers(cast(Dependencies, None), "default", mailbox, Alarms(mailbox))
         workers.note(Performed(action, Decided(0, None, None), None, None), status)
         assert workers.windows["a"].size == 1
         workers.note(Performed(action, Decided(0, None, None), lambda _: None, None), status)

@@ -117,7 +117,7 @@ class Reconciler:
         self._dirty = DirtyTasks()
         self._compared: PodRenderer | None = None
         self._alarms = Alarms(self.mailbox)
-        self.workers = Workers(self.dependencies, self.mailbox, self._alarms)
+        self.workers = Workers(self.dependencies, self.key[0], self.mailbox, self._alarms)
         self.waits = Waits(self.dependencies, self.workers, self.owned, self._alarms)
         start = self._background.start
         self.writer = StatusWriter(self.dependencies.api, framework, start, self.mailbox)
@@ -232,10 +232,9 @@ class Reconciler:
             self._gathering = loop.call_at(again, self._schedule)
 
     def _can_wait(self, message: Message) -> bool:
-        namespace, is_crowded = self.key[0], self.dependencies.api.is_crowded
         if isinstance(message, PodSeen):
-            return is_crowded(namespace, Priority.CREATION) or is_crowded(namespace, Priority.DELETION)
-        return isinstance(message, Performed) and message.error is None and self.workers.are_kept_busy(namespace)
+            return self.workers.is_crowded(Priority.CREATION) or self.workers.is_crowded(Priority.DELETION)
+        return isinstance(message, Performed) and message.error is None and self.workers.are_kept_busy
 
     def _gather_no_more(self) -> None:
         if self._gathering is not None:

@@ -111,8 +111,8 @@ class Window:
 class Workers:
     """Carries out the actions of one Framework."""
 
-    def __init__(self, dependencies: Dependencies, mailbox: Mailbox, alarms: Alarms) -> None:
-        self._dependencies, self._mailbox, self._alarms = dependencies, mailbox, alarms
+    def __init__(self, dependencies: Dependencies, namespace: str, mailbox: Mailbox, alarms: Alarms) -> None:
+        self._dependencies, self._namespace, self._mailbox, self._alarms = dependencies, namespace, mailbox, alarms
         self.busy: set[Key | None] = set()
         """Tasks for which something is to be done, and None for the Framework itself."""
         self.windows: dict[str, Window] = {}
@@ -133,11 +133,16 @@ class Workers:
         """Return how many actions wait until others are done."""
         return len(self._waiting) + sum(map(len, self._creations.values()))
 
-    def are_kept_busy(self, namespace: str) -> bool:
+    @property
+    def are_kept_busy(self) -> bool:
         """Return whether the namespace is crowded with requests, and enough of ours wait for their turn: no more need to be added yet."""
-        is_crowded, enough = self._dependencies.api.is_crowded, _IN_A_CROWD // 2
-        creations = len(self._creating) > enough and is_crowded(namespace, Priority.CREATION)
-        return creations or (len(self._others) > enough and is_crowded(namespace, Priority.DELETION))
+        enough = _IN_A_CROWD // 2
+        creations = len(self._creating) > enough and self.is_crowded(Priority.CREATION)
+        return creations or (len(self._others) > enough and self.is_crowded(Priority.DELETION))
+
+    def is_crowded(self, priority: Priority) -> bool:
+        """Return whether so many requests of the namespace wait that one more would not be sent sooner for waiting too."""
+        return self._dependencies.api.is_crowded(self._namespace, priority)
 
     @property
     def has_trouble(self) -> bool:
@@ -183,7 +188,12 @@ class Workers:
         slow = [job for job in self._slow(self._others) if isinstance(job.action, kinds)]
         # What of these was not sent yet waits for its turn. The others read something before.
         at_once = (actions.DeletePod, actions.CreateConfigMap)
-        return sorted(found | {SILENT for job in slow if job.sent or not isinstance(job.action, at_once)})
+        unsent = [job for job in slow if not job.sent]
+        if len(unsent) < len(slow):
+            found.add(SILENT)
+        if any([not isinstance(job.action, at_once) for job in unsent]):
+            found.add(self._dependencies.api.silence(self._namespace))
+        return sorted(found)
 
     def _slow(self, jobs: Iterable[_Job]) -> list[_Job]:
         since = self._now() - SLOW
@@ -213,7 +223,7 @@ class Workers:
         self._purge(status)
         for action in decided:
             self._add(action, status)
-        for job in self._startable(context().namespace):
+        for job in self._startable():
             self._of(job).add(job)
             job.began = self._now()
             job.work = asyncio.get_running_loop().create_task(self._work(job, context))
@@ -279,11 +289,11 @@ class Workers:
     def _of(self, job: _Job) -> set[_Job]:
         return self._creating if isinstance(job.action, actions.CreatePod) else self._others
 
-    def _startable(self, namespace: str) -> Iterator[_Job]:
+    def _startable(self) -> Iterator[_Job]:
         """Take out the actions that may begin now."""
-        creating, held, is_crowded = self.creating, deque[_Job](), self._dependencies.api.is_crowded
-        others = _IN_A_CROWD if is_crowded(namespace, Priority.DELETION) else _AT_A_TIME
-        creations = _IN_A_CROWD if is_crowded(namespace, Priority.CREATION) else 2 * _AT_A_TIME
+        creating, held = self.creating, deque[_Job]()
+        others = _IN_A_CROWD if self.is_crowded(Priority.DELETION) else _AT_A_TIME
+        creations = _IN_A_CROWD if self.is_crowded(Priority.CREATION) else 2 * _AT_A_TIME
         while self._waiting and (self._waiting[0].key is None or len(self._others) < others):
             job = self._waiting.popleft()
             if creating and isinstance(job.action, actions.DeleteConfigMap):
