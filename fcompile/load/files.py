@@ -32,6 +32,8 @@ STDIN: Final = "<stdin>"
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 IGNORE_FILE: Final = ".fcompileignore"
 OTHER_FILE: Final = "is another file than a moment ago: try again"
+_LOOKS_ESCAPED: Final = lazy(r"\\(?=x[0-9a-f]{2}|u[0-9a-f]{4})")
+"""The backslash of what is written as an escape in a path."""
 NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERALS: Final = (b"frameworkcontroller.microsoft.com", b"FC_", b"taskRoles")
@@ -315,7 +317,8 @@ def _file(entry: os.DirEntry[str], real: str, trusted: set[str], top: str) -> Fi
 
 
 def _shown(path: str) -> str:
-    """Return a path that can be printed: bytes that are no text become escapes such as `\\xff`, so that different paths stay different."""
+    """Return a path that can be printed: bytes that are no text become escapes such as `\\xff`, and different paths stay different."""
+    path = _LOOKS_ESCAPED.sub(r"\\x5c", path)
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # other halves of surrogate pairs; opening the file will report them

@@ -294,6 +294,19 @@ def test_a_name_that_is_no_text_can_be_shown(tmp_path: Path) -> None:
     assert entry.content() == TEXT
 
 
+def test_no_two_names_are_shown_alike(tmp_path: Path) -> None:
+    """A waiver counts for the file that is shown with its name: in one of two it would have covered the other."""
+    names = [b"\xff", rb"\xff", rb"\x5cxff", rb"\xFF", b"\\\xff", rb"\ud800", rb"a\b", "é".encode(), rb"\xc3\xa9"]
+    try:
+        for name in names:
+            Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name + b".yaml")).write_bytes(TEXT)
+    except OSError:
+        pytest.skip("this file system has only names in UTF-8")
+    shown = {entry.name for entry in find([str(tmp_path)])}
+    assert len(shown) == len(names)
+    assert f"{tmp_path}/a\\b.yaml" in shown
+
+
 def test_an_entry_can_be_sent_to_another_process(tmp_path: Path) -> None:
     make(tmp_path, "a.yaml")
     good, bad = find([str(tmp_path), str(tmp_path / "no")])
