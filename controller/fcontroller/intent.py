@@ -22,7 +22,7 @@ from fcompile.model import names
 from fcompile.model.framework import LIFETIME
 from fcompile.model.packed import pieces
 from fcontroller.api import Json
-from fcontroller.decide.observed import ORPHAN
+from fcontroller.decide.owners import ORPHAN, config_map_owner, framework_owner, owners
 from fcontroller.decide.review import Verdict
 
 _CONTENT = ("data", "binaryData")
@@ -129,8 +129,7 @@ def pod(role: Role, namespace: str, index: int | str, values: ClusterValues, con
     :param config_map: the metadata of the attempt's ConfigMap.
     """
     made = expand.pod(role, namespace, index, values)
-    owners = [*made["metadata"].get("ownerReferences", ()), _owner("v1", "ConfigMap", config_map)]
-    return {**made, "metadata": {**made["metadata"], "ownerReferences": owners}}
+    return {**made, "metadata": {**made["metadata"], "ownerReferences": [*owners(made["metadata"]), config_map_owner(config_map)]}}
 
 
 def service(role: Role, framework: Json) -> Json | None:
@@ -139,19 +138,3 @@ def service(role: Role, framework: Json) -> Json | None:
     if made is None:
         return None
     return {**made, "metadata": {**made["metadata"], "ownerReferences": [framework_owner(framework)]}}
-
-
-def framework_owner(framework: Json) -> Json:
-    """Return the reference by which a Framework owns an object."""
-    return _owner(names.API_VERSION, names.KIND, framework["metadata"])
-
-
-def _owner(api_version: str, kind: str, metadata: Mapping[str, Any]) -> Json:
-    return {
-        "apiVersion": api_version,
-        "kind": kind,
-        "name": metadata["name"],
-        "uid": metadata["uid"],
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }

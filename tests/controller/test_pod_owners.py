@@ -11,7 +11,7 @@ import pytest
 from fcompile.model.names import FRAMEWORK_NAME
 from fcontroller.act import requests
 from fcontroller.api import Answer, Api, Json, collection, path_of
-from fcontroller.intent import framework_owner
+from fcontroller.decide.owners import framework_owner
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, Refusing, lab, real, refusal, run, run_in_memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fcontroller.decide.observed import FOREGROUND, ORPHAN
+from fcontroller.decide.owners import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api.answers import Refusal, bad_request, named
 from fcontroller.testing.memory_api.kinds import EVENTS, FRAMEWORKS, LEASES, PODS, Kind
 from fcontroller.testing.memory_api.store import Validation

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from fcompile.model import names
 from fcontroller.act.pages import Pages
 from fcontroller.act.retry import SLOW
 from fcontroller.api import Answer, Api, Json, Projection, Query, collection, path_of
-from fcontroller.decide.observed import FOREGROUND, controller_of
+from fcontroller.decide.owners import FOREGROUND, controller_of, owners
 
 _TRANSITORY = 3
 """The number of failures in a row from which a problem of the server is reported."""
@@ -170,7 +170,7 @@ async def pod_owners(api: Api, namespace: str) -> dict[str, OwnedPod]:
     found: dict[str, OwnedPod] = {}
     async for page in _pages(api, collection("pods", namespace), {}, Projection.METADATA):
         for metadata in [pod["metadata"] for pod in page["items"] or ()]:
-            for owner in metadata.get("ownerReferences") or ():
+            for owner in owners(metadata):
                 left = bool(owner.get("controller")) and "deletionTimestamp" not in metadata
                 if left or owner["uid"] not in found:
                     found[owner["uid"]] = OwnedPod(metadata["name"], metadata["uid"], left)
@@ -198,15 +198,15 @@ async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitab
     await replace(api, path, {**found, "metadata": {**metadata, "finalizers": kept}})
 
 
-async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> bool | None:
+async def write_owners(api: Api, path: str, uid: str, wanted: Sequence[Json]) -> bool | None:
     """Set the owners of an object if it still is the one with that uid. Return whether it had others; None: it is gone."""
     found = await find(api, path, Projection.METADATA, uid=uid)
-    if found is None or found["metadata"].get("ownerReferences") == owners:
+    if found is None or found["metadata"].get("ownerReferences") == wanted:
         return None if found is None else False
     # Late, after somebody else has written the Pod, this must not undo what he wrote.
     known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
     tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
-    change = [*tests, {"op": "add", "path": "/metadata/ownerReferences", "value": owners}]
+    change = [*tests, {"op": "add", "path": "/metadata/ownerReferences", "value": wanted}]
     answer = await api.request("PATCH", path, change, projection=Projection.METADATA)
     if answer.code in (404, 422):  # A test that has failed is a 422, as what is refused for good.
         there = await find(api, path, Projection.METADATA, uid=uid)

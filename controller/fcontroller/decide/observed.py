@@ -7,18 +7,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from fcompile.model.names import API_VERSION, KIND, config_map_name
+from fcompile.model.names import config_map_name
+from fcontroller.decide.owners import FOREGROUND, controller_of, is_config_map, is_framework, owners
 from fcontroller.decide.status import from_time
 
-FOREGROUND: Final = "foregroundDeletion"
-"""The finalizer with which the garbage collector keeps an owner until what blocks its deletion is gone."""
-ORPHAN: Final = "orphan"
-"""The finalizer with which it takes the owner off what it owns, so that this stays."""
 PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
 _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
 """Reasons that alternate with another one, and count as that one."""
-_OWNS: Final = {"apiVersion": "v1", "kind": "ConfigMap", "controller": True, "blockOwnerDeletion": True}.items()
-"""The fields of the owner reference by which an attempt owns its Pods, without its ConfigMap's name and uid."""
 _DISRUPTION: Final = "DisruptionTarget"
 _LONGEST: Final = 300
 """Characters of a message, of which ten thousand may be in memory."""
@@ -193,27 +188,15 @@ def _of_containers(spec: Mapping[str, Any], status: Mapping[str, Any]) -> tuple[
     return PENDING, "its node has said nothing about it yet"
 
 
-def controller_of(metadata: Mapping[str, Any]) -> str:
-    """Return the uid of the owner that is the object's controller, or the empty string."""
-    for reference in metadata.get("ownerReferences") or ():
-        if reference.get("controller"):
-            return str(reference["uid"])
-    return ""
-
-
 def _owners(pod: Mapping[str, Any]) -> int:
-    owners = pod.get("ownerReferences") or ()
-    made = any([owner.items() >= _OWNS and owner["name"] == config_map_name(pod["name"].partition("-")[0]) for owner in owners])
-    return len(owners) if made else 0
+    found = owners(pod)
+    as_made = [owner for owner in found if owner.get("controller") is True and owner.get("blockOwnerDeletion") is True]
+    return len(found) if any([is_config_map(owner, pod["name"].partition("-")[0]) for owner in as_made]) else 0
 
 
 def _is_of_a_framework(metadata: Mapping[str, Any]) -> bool:
-    wanted = API_VERSION, KIND, True, metadata.get("name")
-    owners = metadata.get("ownerReferences") or ()
-    return any(
-        (owner.get("apiVersion"), owner.get("kind"), owner.get("controller"), config_map_name(owner.get("name"))) == wanted
-        for owner in owners
-    )
+    controllers = [owner for owner in owners(metadata) if owner.get("controller")]
+    return any([is_framework(owner) and config_map_name(owner["name"]) == metadata["name"] for owner in controllers])
 
 
 def _deletion_start(metadata: Mapping[str, Any]) -> float | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fcontroller.decide.codes import Json
-from fcontroller.decide.observed import controller_of
+from fcontroller.decide.owners import controller_of, is_framework, owners
 
 SPEC = ("clusterIP", "externalName", "ports", "publishNotReadyAddresses", "selector", "type")
 """The fields of a Service's spec that an intent decides about."""
@@ -92,10 +92,7 @@ def _goes_soon(there: Json, wanted: Json) -> bool:
     if there["metadata"].get("finalizers"):
         return False
     (owner,) = wanted["metadata"]["ownerReferences"]
-    for reference in there["metadata"].get("ownerReferences") or ():
-        if reference.get("controller") and all(reference.get(key) == owner[key] for key in ("apiVersion", "kind", "name")):
-            return True
-    return False
+    return any([reference.get("controller") and is_framework(reference, owner["name"]) for reference in owners(there["metadata"])])
 
 
 def _as_wanted(wanted: Json, there: Json) -> Json:

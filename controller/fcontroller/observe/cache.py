@@ -16,6 +16,7 @@ from fcontroller.act import requests
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Api, Json, Projection, collection, version_of
 from fcontroller.decide import observed
+from fcontroller.decide.owners import is_framework, owners
 from fcontroller.decide.services import SPEC
 from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
@@ -26,8 +27,6 @@ _KEPT = ("deletionTimestamp", "name", "namespace", "resourceVersion", "uid")
 """What is kept of the metadata of Services as it is."""
 _LABELS = (names.FRAMEWORK_NAME, names.TASKROLE_NAME)
 _LONGEST_NAME = 253
-_OWN = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}.items()
-"""The fields of the owner reference by which a Framework itself owns an object, without the Framework's name and uid."""
 _LISTED_SOON = 0.5
 """Seconds until it is looked at again whether a reflector has listed its whole collection."""
 Notify = Callable[[Name, Message], None]
@@ -293,13 +292,13 @@ def essence(service: Json) -> Json:
     Anybody may write Services with our label: of what he may make long, no more is kept than tells that it is wrong.
     """
     metadata, spec = service["metadata"], {key: value for key, value in service["spec"].items() if key in SPEC}
-    labels, owners = metadata.get("labels") or {}, metadata.get("ownerReferences") or ()
+    labels = metadata.get("labels") or {}
     spec["ports"] = (spec.get("ports") or [])[: MAX_SERVICE_PORTS + 1]
     spec["selector"] = dict(islice((spec.get("selector") or {}).items(), len(_LABELS) + 1))
     kept = {
         **{key: metadata[key] for key in _KEPT if key in metadata},
         "labels": {key: labels[key] for key in _LABELS if key in labels},
-        "ownerReferences": [_short(owner) for owner in owners if owner.get("controller")],
+        "ownerReferences": [_short(owner) for owner in owners(metadata) if owner.get("controller")],
         "finalizers": (metadata.get("finalizers") or [])[:1],
     }
     return {"metadata": kept, "spec": spec}
@@ -311,7 +310,7 @@ def _short(owner: Json) -> Json:
 
 def _outlives(pod: Json) -> bool:
     """Return whether a Pod is the Framework's own, so that it has outlived its attempt: nothing is decided by it any more."""
-    return any([owner.items() >= _OWN for owner in pod["metadata"].get("ownerReferences") or ()])
+    return any([owner.get("controller") and is_framework(owner) for owner in owners(pod["metadata"])])
 
 
 def _is_labelled(value: Json, framework: str) -> bool:

@@ -11,6 +11,7 @@ from fcompile.model import names
 from fcontroller.api import Json, collection
 from fcontroller.decide.conditions import is_retained
 from fcontroller.decide.context import POD_DELETION
+from fcontroller.decide.owners import awaits_collector
 from fcontroller.decide.states import COMPLETED
 from fcontroller.decide.status import from_time
 from fcontroller.decide.status_json import to_json
@@ -18,7 +19,7 @@ from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import FrameworkSeen, Message
 from fcontroller.observe.cache import Cache
 from fcontroller.observe.reflector import Name, Reflector
-from fcontroller.reconcile.garbage import Garbage, awaits_collector
+from fcontroller.reconcile.garbage import Garbage
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.reconcile.retention import Retention
 
@@ -99,7 +100,7 @@ class Controller:
     def _see(self, framework: Json) -> None:
         name = _name(framework)
         reconciler = self.reconcilers.get(name)
-        if awaits_collector(framework) and not _is_anothers(framework):
+        if awaits_collector(framework["metadata"]) and not _is_anothers(framework):
             self._garbage.expect(name)
         if _is_anothers(framework):
             self._drop(name)
@@ -122,7 +123,7 @@ class Controller:
     def _own(self, name: Name) -> set[str]:
         """Return the uids of the Framework that is run under a name, and of its ConfigMap."""
         there = self.reconcilers.get(name)
-        if there is None or awaits_collector(there.framework):
+        if there is None or awaits_collector(there.framework["metadata"]):
             return set()
         return {there.uid, there.status.attempt.object_uid or "" if there.status else ""}
 

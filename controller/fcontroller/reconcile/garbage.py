@@ -15,7 +15,7 @@ from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.api import Json, Projection, Unreachable, path_of
 from fcontroller.breath import Breath
-from fcontroller.decide.observed import FOREGROUND
+from fcontroller.decide.owners import awaits_collector, is_config_map, is_framework, owners
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.cache import Cache
 from fcontroller.observe.reflector import Name
@@ -120,11 +120,12 @@ class Garbage:
         for kind, found in listed.items():
             values |= {path_of(kind, name[0], value["metadata"]["name"]): value["metadata"] for value in found}
         there, left = set[str](), dict[str, Json]()
-        if framework is not None and not awaits_collector(framework):
+        if framework is not None and not awaits_collector(framework["metadata"]):
             there.add(framework["metadata"]["uid"])
         for path, metadata in values.items():
-            owners: list[Json] = metadata.get("ownerReferences") or []
-            if len(owners) == 1 and _is_ours(owners[0], name[1]) and owners[0]["uid"] not in there:
+            owned_by = owners(metadata)
+            is_ours = len(owned_by) == 1 and (is_framework(owned_by[0], name[1]) or is_config_map(owned_by[0], name[1]))
+            if is_ours and owned_by[0]["uid"] not in there:
                 left[path] = metadata
             else:
                 there.add(metadata["uid"])
@@ -137,15 +138,3 @@ class Garbage:
             except Refused as error:  # The others go all the same. A conflict is a change meanwhile: it is looked at again.
                 if error.code != HTTPStatus.CONFLICT:
                     self._dependencies.report.refused(framework, None, error, 1)
-
-
-def awaits_collector(framework: Json) -> bool:
-    """Return whether the Framework is being deleted in the foreground. With other finalizers alone, what it owns stays until it is gone."""
-    metadata = framework["metadata"]
-    return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
-
-
-def _is_ours(owner: Json, framework: str) -> bool:
-    """Return whether an owner is a Framework of this name, or its ConfigMap."""
-    ours = (names.API_VERSION, names.KIND, framework), ("v1", "ConfigMap", names.config_map_name(framework))
-    return (owner["apiVersion"], owner["kind"], owner["name"]) in ours

@@ -24,7 +24,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SLOW, Pace, backoff
 from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
-from fcontroller.decide.observed import FOREGROUND, ORPHAN
+from fcontroller.decide.owners import FOREGROUND, ORPHAN, framework_owner, owners
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.services import Services
@@ -208,7 +208,7 @@ class IntentKeeper:
         metadata = config_map["metadata"]
         finalizers = metadata.get("finalizers") or ()
         goes_with_pods = "deletionTimestamp" in metadata or (FOREGROUND in finalizers and ORPHAN not in finalizers)
-        if metadata.get("ownerReferences") == [intents.framework_owner(framework)] and goes_with_pods:
+        if owners(metadata) == [framework_owner(framework)] and goes_with_pods:
             return False
         known = framework["metadata"]
         path = path_of("frameworks", self._namespace, known["name"])

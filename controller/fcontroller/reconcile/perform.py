@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from fcontroller.api import Api, Json, Projection, Wanted, path_of
 from fcontroller.decide import actions
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
-from fcontroller.decide.observed import controller_of
+from fcontroller.decide.owners import controller_of, framework_owner, is_config_map, is_framework, owners
 from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Key, Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
@@ -157,15 +158,13 @@ async def _collect(api: Api, context: ActionContext, key: Key) -> None:
     By the same rule Kubernetes' garbage collector deletes it, if that works.
     """
     found = await requests.find(api, context.pod_path(key), Projection.METADATA)
-    owners: list[Json] = (found["metadata"].get("ownerReferences") or []) if found else []
-    if found is None or len(owners) != 1 or "deletionTimestamp" in found["metadata"]:
+    metadata: Json = found["metadata"] if found else {}
+    if len(owners(metadata)) != 1 or "deletionTimestamp" in metadata:
         return
-    paths = {
-        (names.API_VERSION, names.KIND, context.name): path_of("frameworks", context.namespace, context.name),
-        ("v1", "ConfigMap", names.config_map_name(context.name)): context.config_map_path(),
-    }
-    owner, metadata = owners[0], found["metadata"]
-    path = paths.get((owner["apiVersion"], owner["kind"], owner["name"]))
+    (owner,) = owners(metadata)
+    path = context.config_map_path() if is_config_map(owner, context.name) else None
+    if is_framework(owner, context.name):
+        path = path_of("frameworks", context.namespace, context.name)
     if path is not None and await requests.find(api, path, Projection.METADATA, uid=owner["uid"]) is None:
         await requests.delete(api, context.pod_path(key), metadata["uid"], version=metadata["resourceVersion"])
 
@@ -213,21 +212,21 @@ def foreign_fields(pod: Json, status: Status, renderer: PodRenderer, key: Key) -
 async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Key, uid: str) -> None:
     role, task = find(context.status, key)
     if context.renderer is not None and context.renderer.has(role):
-        owners = json.loads(context.renderer.pod(context.status.attempt.id, role, task))["metadata"]["ownerReferences"]
-        if await _write_owners(dependencies.api, context, key, uid, owners, "has other owners than it was made with, and keeps them"):
+        wanted = owners(json.loads(context.renderer.pod(context.status.attempt.id, role, task))["metadata"])
+        if await _write_owners(dependencies.api, context, key, uid, wanted, "has other owners than it was made with, and keeps them"):
             said = f"Somebody had changed the owners of Pod `{pod_name(context.name, key)}`: it would have stayed"
             dependencies.report.warn(context.framework, "PodOwnersRestored", said)
 
 
 async def _move_pod(api: Api, context: ActionContext, key: Key, uid: str) -> Result:
-    owners = [intents.framework_owner(context.framework)]
-    written = await _write_owners(api, context, key, uid, owners, "is to outlive the ConfigMap, and cannot be given to the Framework")
+    wanted = [framework_owner(context.framework)]
+    written = await _write_owners(api, context, key, uid, wanted, "is to outlive the ConfigMap, and cannot be given to the Framework")
     return partial(pod_moved, key=key, gone=written is None)
 
 
-async def _write_owners(api: Api, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> bool | None:
+async def _write_owners(api: Api, context: ActionContext, key: Key, uid: str, wanted: Sequence[Json], problem: str) -> bool | None:
     try:
-        return await requests.write_owners(api, context.pod_path(key), uid, owners)
+        return await requests.write_owners(api, context.pod_path(key), uid, wanted)
     except Refused as error:
         error.args = (f"Pod `{pod_name(context.name, key)}` {problem}: {error}",)
         raise

@@ -27,7 +27,7 @@ from fcontroller.decide import actions
 from fcontroller.decide.conditions import set_adopted, set_completed, set_services
 from fcontroller.decide.context import ReconcileContext, deadline
 from fcontroller.decide.framework import kept_keys, reconcile_framework
-from fcontroller.decide.observed import controller_of
+from fcontroller.decide.owners import controller_of
 from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETION_PENDING
 from fcontroller.decide.status import Key, Status

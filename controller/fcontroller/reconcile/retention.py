@@ -17,7 +17,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Projection, Unreachable, Unwanted, path_of
 from fcontroller.decide.conditions import is_retained, set_retained
-from fcontroller.decide.observed import controller_of
+from fcontroller.decide.owners import controller_of
 from fcontroller.decide.spec import tracker_of
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fcontroller.decide.observed import FOREGROUND, ORPHAN
+from fcontroller.decide.owners import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api.deletion import Options, delete
 from fcontroller.testing.memory_api.kinds import KINDS
 from fcontroller.testing.memory_api.store import Change, Collection, Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fcontroller.decide.observed import FOREGROUND, ORPHAN
+from fcontroller.decide.owners import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api import pods
 from fcontroller.testing.memory_api.answers import conflict, named, not_found, success
 from fcontroller.testing.memory_api.kinds import PODS, Kind
