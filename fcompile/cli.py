@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Sequence
 
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, SettingError, UsageError
-from fcompile.program import as_called, check_streams, program, safe, say
+from fcompile.program import as_called, check_streams, forget_unsaid, forget_unwritten, program, safe, say
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from fcompile.commands.group import Group
 
 COMMANDS = {
@@ -47,14 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return _end(EXIT_USAGE, error.called(option_of(error.setting)))
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
-        _drop(sys.stdout)
+        forget_unwritten()
         return EXIT_CLOSED_PIPE
     except OSError as error:  # what is read is guarded where it is read: this is a full disk or the like
-        _drop(sys.stdout)
+        forget_unwritten()
         what = error.filename or ("the current folder" if isinstance(error, FileNotFoundError) else "cannot write the output")
         return _end(EXIT_USAGE, f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
-        _drop(sys.stdout)
+        forget_unwritten()
         return _end(EXIT_INTERRUPTED, "interrupted")
     except MemoryError:
         return _end(EXIT_USAGE, "there is not enough memory for this input")
@@ -63,19 +60,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _drop(stream: TextIO) -> None:
-    """Forget what is not written yet: Python would try it once more at its end, and complain."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError, AttributeError):
-        return
-
-
 def _end(code: int, message: str) -> int:
     try:
         say(as_called(message))
     except OSError:  # nowhere to say it
-        _drop(sys.stderr)
+        forget_unsaid()
     return code
 
 

@@ -7,6 +7,10 @@ import sys
 
 from fcompile.errors import UsageError
 
+TYPE_CHECKING = False  # As in fcompile.cli: importing `typing` takes long.
+if TYPE_CHECKING:
+    from typing import TextIO
+
 DOCUMENTATION = "docs/"
 """Where its pages are, for every link to them: the folder of the repository, until there is a site."""
 
@@ -43,6 +47,30 @@ def _write_all() -> None:
         stream = getattr(sys, name)
         if isinstance(getattr(stream, "buffer", None), io.RawIOBase):
             setattr(sys, name, open(stream.fileno(), "w", 1, stream.encoding, stream.errors, closefd=False))  # noqa: SIM115
+
+
+def forget_unwritten() -> None:
+    """Forget what is in the standard output and cannot be written, and what is in stderr if it cannot be written either.
+
+    Python would try both once more at its end, complain, and make the exit code 120.
+    """
+    _discard(sys.stdout)
+    forget_unsaid()
+
+
+def forget_unsaid() -> None:
+    """Forget what is in stderr if nobody can be told."""
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return
 
 
 def say(message: str) -> None:

@@ -278,6 +278,18 @@ def test_nobody_reads_on(tmp_path: Path) -> None:
     process.stderr.close()
 
 
+@pytest.mark.parametrize("words", [["build", "-n", "x"], ["validate"]])
+def test_nobody_reads_what_is_said_on_stderr_as_in_a_pipe_of_both(tmp_path: Path, words: list[str]) -> None:
+    """Python tried once more at its end to write it, and made that 120."""
+    path = tmp_path / "bad.yaml"
+    path.write_text(good().replace("image:", "imag:"))
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as gone:
+        done = subprocess.run(command(*words, str(path)), stdout=gone, stderr=gone, timeout=60, check=False)
+    assert done.returncode == 141
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full on this system")
 def test_a_full_disk(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"

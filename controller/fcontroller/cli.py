@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from fcompile._version import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
-from fcompile.program import check_streams, safe
+from fcompile.program import check_streams, forget_unsaid, forget_unwritten, safe
 
 if TYPE_CHECKING:
     from fcompile.commands.group import Group
@@ -33,14 +32,17 @@ def main(argv: list[str] | None = None) -> int:
         return _refuse(f"{error.name} is not installed: it comes with the extra `controller`: {advice}")
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:  # Nobody reads the output any more. Python would try once more to write it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # Nobody reads the output any more.
+        forget_unwritten()
         return EXIT_CLOSED_PIPE
     return code
 
 
 def _refuse(message: str) -> int:
-    print(safe(f"fcontroller: {message}"), file=sys.stderr)
+    try:
+        print(safe(f"fcontroller: {message}"), file=sys.stderr)
+    except OSError:  # Nowhere to say it.
+        forget_unsaid()
     return EXIT_USAGE
 
 

@@ -165,6 +165,16 @@ def test_nobody_reads_on(tmp_path: Path) -> None:
         assert (process.wait(60), process.stderr.read()) == (141, "")
 
 
+def test_nobody_reads_what_is_said_on_stderr_as_in_a_pipe_of_both(tmp_path: Path) -> None:
+    path = written(tmp_path, "train", role("a", 1))
+    path.write_text(path.read_text().replace("taskNumber", "taskNumbr"))
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as gone:
+        done = subprocess.run([*DEMO, str(path)], stdout=gone, stderr=gone, timeout=60, check=False)
+    assert done.returncode == 141
+
+
 # On a terminal
 
 
