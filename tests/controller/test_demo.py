@@ -73,6 +73,13 @@ def test_one_that_fails_is_named(tmp_path: Path) -> None:
     assert "good: Completed, attempt 0, 0 Succeeded" in done.stdout
 
 
+def test_no_option_is_named_that_the_demo_does_not_have(tmp_path: Path) -> None:
+    path = written(tmp_path, "train", role("a", 1))
+    path.write_text(path.read_text().replace(', "namespace": "default"', ""))
+    done = demo("--run", "0.1", path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_one_that_is_over_before_anybody_looks(tmp_path: Path) -> None:
     done = demo(written(tmp_path, "stopped", role("a", 1), execution="Stop"))
     assert (done.returncode, done.stderr) == (4, "fcontroller: stopped failed: -210 StopFrameworkRequested\n")

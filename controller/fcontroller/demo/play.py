@@ -44,8 +44,9 @@ def run(paths: Sequence[str], running_time: float, exits: dict[str, list[int]], 
 
     :param running_time: of each Pod, in seconds. :param exits: codes by Pod.
     """
-    # The command itself, so that what is shown is what it would have printed for review.
-    command = [sys.executable, "-m", "fcompile", "build", "--format", "json", "--", *paths]
+    # The command itself, so that what is shown is what it would have printed for review. With a namespace, since it would say that
+    # --namespace sets another.
+    command = [sys.executable, "-m", "fcompile", "build", "--format", "json", "--namespace", "default", "--", *paths]
     compiled = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if compiled.returncode:
         return compiled.returncode
