@@ -61,6 +61,13 @@ def test_examples_are_understood(context: click.Context) -> None:
 
 
 @EVERY
+def test_examples_are_for_every_shell(context: click.Context) -> None:
+    """For zsh a word with `[` or `*` that is not quoted is a pattern, and no file that fits it ends the command."""
+    for example in command_of(context).examples:
+        assert not re.search(r"[\[*?]", re.sub(r"'[^']*'", "", example)), example
+
+
+@EVERY
 @pytest.mark.parametrize("columns", [40, WIDTH])
 def test_help_fits_and_has_one_form(context: click.Context, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcompile.commands.group.WIDTH", columns)

@@ -35,7 +35,7 @@ from fcompile.pipeline.inputs import Inputs
     page="explain.md",
     examples={
         "fcompile explain train-worker-0": "where every value of the Pod comes from",
-        "fcompile explain train-worker-0.spec.containers[main].env k8s": "one field, of a Framework in another folder",
+        "fcompile explain 'train-worker-0.spec.containers[main].env' k8s": "one field, of a Framework in another folder",
     },
 )
 @argument("pod", metavar="POD[.FIELD]", shell_complete=completed("pod"), help="[namespace/]name of the Pod, and a field of it")

@@ -11,6 +11,7 @@ import pytest
 from fcompile.cli import main
 from fcompile.diagnostics.catalog import all_rules
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
+from tests.docs.blocks import blocks
 from tests.test_cli import good
 
 Capture = pytest.CaptureFixture[str]
@@ -21,6 +22,16 @@ PAGES = ("troubleshooting", "faq", "glossary", "upgrade", "comparison", "install
 def test_the_codes_exist(page: str, repository: Path) -> None:
     text = (repository / "docs" / f"{page}.md").read_text("utf-8")
     assert set(re.findall(r"FC\d{3}", text)) <= {rule.code for rule in all_rules()}
+
+
+def test_commands_are_for_every_shell(repository: Path) -> None:
+    """For zsh a word with `[` that is not quoted is a pattern, and no file that fits it ends the command."""
+    for page in (repository / "README.md", *(repository / "docs").glob("*.md")):
+        for block in blocks(page):
+            if block.language in ("sh", "console"):
+                commands = re.findall(r"^(?:\$ )?((?:fcompile|fcontroller) .*)$", block.text, re.MULTILINE)
+                wrong = [command for command in commands if "[" in re.sub(r"'[^']*'|\"[^\"]*\"|#.*", "", command)]
+                assert not wrong, page
 
 
 def test_the_versions(repository: Path) -> None:
