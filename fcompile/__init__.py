@@ -100,6 +100,8 @@ def compile(
         raise TypeError("compile() takes paths one by one: write `compile(*paths)`")
     if any(isinstance(path, dict) or hasattr(path, "manifest") for path in paths):
         raise TypeError("compile() takes Frameworks by name: write `compile(frameworks=[…])`")
+    if any(isinstance(path, str) and "apiVersion" in path and ("\n" in path or path.startswith("{")) for path in paths):
+        raise TypeError("compile() takes the paths of files: write `compile(text=…)` for what is in one")
     from fcompile.pipeline import python
 
     return python.compilation(paths, text, frameworks, python.options(kubernetes_version, namespace), overrides, waivers)

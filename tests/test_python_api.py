@@ -300,6 +300,8 @@ def test_no_exception_prints_what_acts_on_a_terminal(call: Callable[[], object])
         (lambda: fcompile.compile({"kind": "Framework"}), "takes Frameworks by name"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(fcompile.Framework(name="a")), "takes Frameworks by name"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(3), "str, bytes or os.PathLike"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(good()), "takes the paths of files: write `compile\\(text=…\\)`"),
+        (lambda: fcompile.compile('{"apiVersion": "a/v1"}'), "takes the paths of files: write `compile\\(text=…\\)`"),
         (lambda: fcompile.compile(text=good()).expected(b"pods"), "kinds= takes a string"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(text=good()).expected("pods", only="worker"), "only= takes several strings"),
         (lambda: fcompile.compile(text=good()).expected("pods", only=[0]), "only= takes several strings"),  # type: ignore[list-item]
