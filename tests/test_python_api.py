@@ -92,6 +92,7 @@ def test_other_types_in_mappings() -> None:
     for value, says in (
         ([{**framework(role()), "spec": {"x": Decimal(1)}}], r"frameworks\[0\]: `spec.x` is of the type Decimal"),
         ([{**framework(role()), "metadata": {1: "x"}}], "`metadata` has a key that is not a string"),
+        ([{1: "x"}], r"frameworks\[0\]: it has a key that is not a string"),
         ([{"kind": "Pod", "apiVersion": "v1"}], r"frameworks\[0\] is not a Framework"),
         (framework(role()), "a list of one"),
     ):

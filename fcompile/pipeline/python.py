@@ -90,12 +90,15 @@ def _plain(value: Any, name: str, path: Path, left: Iterator[int]) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise TypeError(f"{name}: `{visible(field_path(path))}` has a key that is not a string")
+            raise TypeError(f"{name}: {_called(path)} has a key that is not a string")
         return {str(key): _plain(item, name, (*path, str(key)), left) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, name, (*path, index), left) for index, item in enumerate(value)]
-    where = f"`{visible(field_path(path))}`" if path else "it"
-    raise TypeError(f"{name}: {where} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
+    raise TypeError(f"{name}: {_called(path)} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
+
+
+def _called(path: Path) -> str:
+    return f"`{visible(field_path(path))}`" if path else "it"
 
 
 def _without_models(value: Any) -> Any:
