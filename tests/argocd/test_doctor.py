@@ -334,6 +334,19 @@ def test_a_repository_arrives_as_it_was_but_for_its_modes(app: Path, tmp_path: P
     assert os.readlink(there / "link.yaml") == "train.yaml"
 
 
+def test_unpacking_changes_no_mode_behind_a_link(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    root = tmp_path / "repository"
+    root.mkdir()
+    (root / "elsewhere").symlink_to(os.path.join("..", "private"))
+    (tmp_path / "there").mkdir()
+    pack(str(root), str(tmp_path / "a.tgz"))
+    unpack(str(tmp_path / "a.tgz"), str(tmp_path / "there"))
+    assert (tmp_path / "there" / "elsewhere").is_symlink()
+    assert private.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.parametrize(
     ("target", "out"), [("../../.git", False), ("../../..", True), ("../../../repository/apps", True), ("/etc", True), ("a", False)]
 )

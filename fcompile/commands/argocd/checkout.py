@@ -107,8 +107,7 @@ def unpack(archive: str, folder: str) -> None:
             if not (member.issym() and os.path.isabs(member.linkname)):
                 packed.extract(member, folder, set_attrs=False, filter="tar")
     for where, folders, files in os.walk(folder):
-        for name in folders:
-            os.chmod(os.path.join(where, name), 0o755)
-        for name in files:
-            if not os.path.islink(os.path.join(where, name)):
-                os.chmod(os.path.join(where, name), 0o644)
+        for names, mode in ((folders, 0o755), (files, 0o644)):
+            for path in (os.path.join(where, name) for name in names):
+                if not os.path.islink(path):  # to a folder too: what it leads to may be anybody's, and elsewhere
+                    os.chmod(path, mode)
