@@ -55,6 +55,11 @@ def _listed(one: str, count: int) -> str:
     return ",".join(f"{{{one.format(number)}}}" for number in range(count))
 
 
+def _with_tolerations(count: int) -> str:
+    value = f"[{','.join(['{}'] * count)}]"
+    return FRAMEWORK.replace("pod:", f"pod:\n        metadata: {{annotations: {{scheduler.alpha.kubernetes.io/tolerations: '{value}'}}}}")
+
+
 ATTACKS: dict[str, tuple[str | bytes, str]] = {
     "separators with text": (FRAMEWORK + "--- a\n" * 1_000_000, "FC018"),
     "separators with a bracket": (FRAMEWORK + "--- [\n" * 300_000, "FC006"),
@@ -137,6 +142,11 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         )
         + "".join(f"          - {{name: c{number}, image: b}}\n" for number in range(12_000)),
         "FC293",
+    ),
+    "tolerations in an annotation": (_with_tolerations(2_000_000), "FC153"),
+    "tolerations in many annotations": (
+        "---\n".join(_with_tolerations(80_000).replace("train", f"t{number}") for number in range(32)),
+        "FC279",
     ),
     "wrong types": (_in_metadata("annotations: {" + ", ".join(f"a{number}: {{}}" for number in range(150_000)) + "}"), "FC111"),
     "a nested map": (_in_spec("  zz:\n" + "".join(f"    k{number}:\n      a:\n        b: 1\n" for number in range(80_000))), "FC101"),

@@ -10,7 +10,7 @@ from fcompile.check.pod_values import entries, flag, texts
 from fcompile.check.rules.pod.profile_annotations import DEPRECATED_ANNOTATION, profile_annotation
 from fcompile.check.rules.pod.scheduling import toleration_rules
 from fcompile.diagnostics.problem import Finding, Path, error_rule
-from fcompile.model.formats import accepts
+from fcompile.model.formats import MAX_ANNOTATIONS, accepts
 from fcompile.model.values import mapping, sequence, text, whole_number
 
 OWNER = error_rule(
@@ -134,10 +134,12 @@ def _is_int32(value: str) -> bool:
 def _tolerations(value: str, path: Path) -> Iterator[Finding]:
     import json  # Hardly ever needed.
 
-    if not value:
+    if not value or len(value) > MAX_ANNOTATIONS:  # longer ones are refused whatever they say
         return
     try:
         tolerations = json.loads(value)
+        if isinstance(tolerations, list):  # a hundred thousand of `{}` are looked at once
+            tolerations = [*{repr(one): one for one in tolerations}.values()]
     except (ValueError, RecursionError):
         yield Finding(CHECKED_ANNOTATION, path, "the annotation is not JSON; use the field `tolerations` instead")
         return

@@ -121,6 +121,7 @@ def test_mirror_pods() -> None:
         ('[{"key": 1}]', ["FC292"]),
         ('[{"key": "a b"}]', ["FC292"]),
         ("[null]", ["FC279"]),
+        ('["None", null]', ["FC292"]),
         ('[{"key": "a", "tolerationSeconds": 5}]', ["FC279"]),
         ("[" * 100_000, ["FC292"]),
     ],
