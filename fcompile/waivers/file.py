@@ -26,6 +26,8 @@ from fcompile.waivers.waiver import MAX_ENTRIES, Waiver, WaiversRead
 FIELDS = {"code": True, "path": False, "framework": False, "field": False, "reason": True}
 """The fields of an entry, and whether each is required."""
 
+_SCOPE = [field for field, required in FIELDS.items() if not required]
+
 
 class FileScope(NamedTuple):
     """What an entry covers. An empty string covers anything."""
@@ -96,6 +98,10 @@ class _Reader:
             elif not isinstance(value, str) and value is not None:
                 self._report(MALFORMED, f"`{key}` must be a string: quote it", (number, key))
                 usable = False
+            elif key in _SCOPE and not (value and value.strip()):  # The rest of a line that was meant to narrow it may be missing.
+                message = f"`{key}` is empty: write which one the waiver is for, or remove the line if it is for all"
+                self._report(MALFORMED, message, (number, key), "key")
+                usable = False
         if not entry.get("code"):
             self._report(MALFORMED, "the entry names no code: add `code: FC…`", (number,))
             usable = False
@@ -112,7 +118,7 @@ class _Reader:
             self._report(*problem, (number, "code"))
             return
         folder = os.path.dirname(self._file)
-        scope = FileScope(folder, entry.get("path") or "", entry.get("framework") or "", entry.get("field") or "")
+        scope = FileScope(folder, *[entry.get(key, "") for key in _SCOPE])
         span = self._document.locate((number, "code"), "value")
         line = self._document.source_line(span.line)
         self._found.waivers.append(Waiver(code, entry["reason"].strip(), "file", self._file, span, line, scope, None))
