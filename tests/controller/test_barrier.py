@@ -232,13 +232,13 @@ def injected(folder: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def answering(text: bytes, pause: float = 0) -> Iterator[str]:
+def answering(text: bytes, pause: float = 0, status: bytes = b"200 OK") -> Iterator[str]:
     """The address of a server that gives one answer, byte by byte where there is a pause, and without an end."""
 
     def answer() -> None:
         with contextlib.suppress(OSError), listener.accept()[0] as connection:
             connection.recv(1 << 16)  # What is not read resets the connection when it is closed, whatever was answered.
-            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            connection.sendall(b"HTTP/1.1 " + status + b"\r\n\r\n")
             for piece in [text] if not pause else (text[at : at + 1] for at in range(len(text))):
                 connection.sendall(piece)
                 time.sleep(pause)
@@ -295,6 +295,26 @@ class TestServers:
     def test_no_answer_is_read_without_a_bound(self, text: bytes) -> None:
         with pytest.raises(Unreachable), answering(text) as address:
             find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"}).get("/apis")
+
+    @pytest.mark.parametrize(
+        ("status", "text", "says"),
+        [
+            (
+                b"404 Not Found",
+                b"404 page not found\n",
+                "404 page not found: the definition of Framework is missing: `fcompile crd` prints it",
+            ),
+            (b"502 Bad Gateway", b"<html> a\n proxy", "502, and what follows is not an object: <html> a proxy"),
+            (b"200 OK", b"[" * 300, "200, and what follows is not an object: " + "[" * 200 + " …"),
+        ],
+    )
+    def test_an_answer_that_is_no_object_is_shown(self, status: bytes, text: bytes, says: str) -> None:
+        """Only what the JSON parser had against it was said: `Extra data: line 1 column 5`."""
+        with answering(text, status=status) as address:
+            server = find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"})
+            with pytest.raises(Unreachable) as raised:
+                server.get("/apis/frameworkcontroller.microsoft.com/v1/namespaces/a/frameworks/b")
+        assert str(raised.value) == f"{address}: {says}"
 
     def test_no_answer_lasts_longer_than_the_whole_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(barrier, "_LAST", 0)

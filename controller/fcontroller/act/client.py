@@ -21,7 +21,7 @@ from fcompile._version import __version__
 from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Origin
-from fcontroller.act.plain import NoServer, Server, look_up
+from fcontroller.act.plain import NoServer, Server, beginning, look_up, no_object
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, content_of, target_of
 
 _REQUEST_TIMEOUT = 60
@@ -31,9 +31,6 @@ _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
 _TIME_HOLDS = 10
 """Seconds after which the server's clock is looked at again."""
-_SHOWN = 200
-"""Bytes of an answer that cannot be understood that are shown."""
-_NO_DEFINITION = "the definition of Framework is missing: `fcompile crd` prints it"
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
 """As audit logs know us."""
 T = TypeVar("T")
@@ -95,9 +92,7 @@ class Client(Api):
             answer = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
             return Answer(code, answer, _seconds(about.get("retry-after")))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
-            if code == 404 and target_of(path).resource == "frameworks":
-                raise Unreachable(f"{method} {path}: {_beginning(text)}: {_NO_DEFINITION}") from error
-            raise Unreachable(f"{method} {path}: {code}, and what follows is not an object: {_beginning(text)}") from error
+            raise Unreachable(f"{method} {path}: {no_object(code, path, text)}") from error
         except Unreachable as error:
             raise type(error)(f"{method} {path}: {error}") from error
         finally:
@@ -184,12 +179,7 @@ def _refusal(code: int, text: bytes) -> Json:
         # The server's flow control answers 429 in plain text. A request that got a 429 was not carried out, whoever sent the answer.
         if code != HTTPStatus.TOO_MANY_REQUESTS:
             raise
-        return {"code": int(code), "reason": "TooManyRequests", "message": _beginning(text)}
-
-
-def _beginning(text: bytes) -> str:
-    line = " ".join(text[:_SHOWN].decode(errors="replace").split())
-    return f"{line} …" if len(text) > _SHOWN else line
+        return {"code": int(code), "reason": "TooManyRequests", "message": beginning(text)}
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import ssl
@@ -15,12 +16,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from fcontroller.api import Answer, Unreachable
+from fcompile.model.names import API_VERSION
+from fcontroller.api import Answer, Json, Unreachable
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a Pod finds the token of its service account and the cluster's certificate."""
 _TIMEOUT = 30
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
+_SHOWN = 200
+"""Bytes of an answer that cannot be understood that are shown."""
 _ANSWER_BYTES = 8 * 1024 * 1024
 """What an answer may have at most: four times what etcd holds. Whoever answers without an end does not fill the memory."""
 
@@ -50,15 +54,36 @@ class Server(NamedTuple):
             connection = HTTPConnection(parts.hostname or "", parts.port, _TIMEOUT)
         try:
             connection.request("GET", parts.path.rstrip("/") + path, headers={"Accept": "application/json", **self.headers()})
-            response = connection.getresponse()
-            text = response.read(_ANSWER_BYTES + 1)
-            if len(text) > _ANSWER_BYTES or not isinstance(body := json.loads(text), dict):
-                raise ValueError("the answer is too large, or no object")
-            return Answer(response.status, body)
+            with connection.getresponse() as response:  # Where it has no length, closing the connection does not close it.
+                text = response.read(_ANSWER_BYTES + 1)
+            if len(text) > _ANSWER_BYTES:
+                raise ValueError("the answer is too large")
+            return Answer(response.status, _object(response.status, path, text))
         except (OSError, HTTPException, ValueError, RecursionError) as error:
             raise Unreachable(f"{self.url}: {error or type(error).__name__}") from error
         finally:
             connection.close()
+
+
+def _object(code: int, path: str, text: bytes) -> Json:
+    """Return the object of an answer. A proxy may have answered, or a server that does not know the kind. Raises ValueError."""
+    with contextlib.suppress(ValueError, RecursionError):
+        if isinstance(value := json.loads(text), dict):
+            return value
+    raise ValueError(no_object(code, path, text))
+
+
+def no_object(code: int, path: str, text: bytes) -> str:
+    """Return what is said of an answer that holds no object."""
+    if code == 404 and path.startswith(f"/apis/{API_VERSION}/"):
+        return f"{beginning(text)}: the definition of Framework is missing: `fcompile crd` prints it"
+    return f"{code}, and what follows is not an object: {beginning(text)}"
+
+
+def beginning(text: bytes) -> str:
+    """Return what is shown of an answer that cannot be understood, in one line."""
+    line = " ".join(text[:_SHOWN].decode(errors="replace").split())
+    return f"{line} …" if len(text) > _SHOWN else line
 
 
 def server_of(configuration: Any) -> Server:
