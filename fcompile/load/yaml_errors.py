@@ -191,6 +191,8 @@ def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset
     rule: Rule = rules.YAML_SYNTAX
     if problem == "found character that cannot start any token":
         letter = text[offset : offset + 1]
+        if text.startswith("```", offset) and not text[text.rfind("\n", 0, offset) + 1 : offset].strip():
+            return Fault(rule, "this is the fence of a code block in Markdown: take it out", offset, offset + 3)
         message = f"a value cannot begin with {'a backtick' if letter == '`' else f'`{letter}`'}: quote it"
     elif problem == "could not find expected ':'":
         end = max(end_of_line(text, context), context + 1)
