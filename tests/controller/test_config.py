@@ -79,7 +79,11 @@ def test_every_key_of_upstreams_is_taken() -> None:
         ("listen: foo", '1:9: `"foo"` is not HOST:PORT, as 127.0.0.1:8080, or :PORT for all addresses; a port is at most 65535 (`listen`)'),
         ("listen: ':99999'", '1:9: `":99999"` is not HOST:PORT'),
         ("kubeApiServerAddress: localhost:8080", '1:23: `"localhost:8080"` is not a URL that begins with http:// or https://'),
-        ("leaseNamespace: ''", '1:17: `""` is not a name: '),
+        ("leaseNamespace: ''", '1:17: `""` is not the name of a namespace: '),
+        ("leaseNamespace: a.b", '1:17: `"a.b"` is not the name of a namespace: at most 63 lower-case letters, digits and dashes'),
+        (f"namespace: {'a' * 64}", '1:12: `"aaaaaaaaaa'),
+        ("trackingLabel: a b", '1:16: `"a b"` is not the name of a label, as app.kubernetes.io/instance (`trackingLabel`)'),
+        ("trackingLabel: a/b/c", '1:16: `"a/b/c"` is not the name of a label'),
         ("leaseName: ''", '1:12: `""` is not a name: '),
         ("logLevel: warn", '1:11: `"warn"` is not one of debug, info, warning, error (`logLevel`)'),
         (f"framework{LEAST}: 9\nframework{MOST}: 8", f"2:54: 8 is less than `framework{LEAST}`, 9; write a number from 9 on"),
@@ -144,8 +148,14 @@ def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, c
     [
         (["--lease-seconds", "soon"], 'fcontroller: --lease-seconds: `"soon"` is not a number'),
         (["--lease-seconds", "0"], "fcontroller: --lease-seconds: 0 is out of range: write a number from 1 to 3600"),
-        (["--namespace", "a/b"], 'fcontroller: --namespace: `"a/b"` is not a name: lower-case letters, digits, dashes and dots'),
-        (["--namespace", "a\udcff"], 'fcontroller: --namespace: `"a\\xff"` is not a name: lower-case letters, digits, dashes and dots'),
+        (
+            ["--namespace", "a/b"],
+            'fcontroller: --namespace: `"a/b"` is not the name of a namespace: at most 63 lower-case letters, digits and dashes',
+        ),
+        (
+            ["--namespace", "a\udcff"],
+            'fcontroller: --namespace: `"a\\xff"` is not the name of a namespace: at most 63 lower-case letters, digits and dashes',
+        ),
         (["--config", "nowhere.yaml"], "fcontroller: nowhere.yaml: No such file or directory"),
         (
             ["--framework-min-retry-delay-sec-for-transient-conflict-failed", "1000"],

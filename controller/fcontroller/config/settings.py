@@ -31,10 +31,18 @@ class Option:
 
 
 _NAME: Final = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
+_NAMESPACE_FORM: Final = "the name of a namespace: at most 63 lower-case letters, digits and dashes"
+_LABEL: Final = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _PORT: Final = "([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 """Checked here: uvloop listens at 99999 modulo 65536."""
-Name = Annotated[str, Field(pattern=rf"^({_NAME})?$"), Option("NAME")]
+Namespace = Annotated[str, Field(pattern=f"^({_LABEL})?$"), Option("NAME", form=_NAMESPACE_FORM)]
+NamespaceOfLease = Annotated[str, Field(pattern=f"^{_LABEL}$"), Option("NAME", form=_NAMESPACE_FORM)]
 NameOfLease = Annotated[str, Field(pattern=f"^{_NAME}$"), Option("NAME")]
+TrackingLabel = Annotated[
+    str,
+    Field(pattern=rf"^(({_NAME}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{{0,61}}[A-Za-z0-9])?)?$"),
+    Option("LABEL", form="the name of a label, as app.kubernetes.io/instance"),
+]
 Seconds = Annotated[int, Field(ge=0, le=_MOST), Option("SECONDS")]
 Count = Annotated[int, Field(ge=1, le=_MOST)]
 Kubeconfig = Annotated[str, Option("FILE", flag="--kubeconfig")]
@@ -100,10 +108,10 @@ class Config(_Mapping):
     kube_api_server_address: Server = _setting(
         "", "http[s]://host:port instead of the kubeconfig's server (default: $KUBE_APISERVER_ADDRESS)"
     )
-    namespace: Name = _setting("", "run only the Frameworks of this namespace (default: all)")
+    namespace: Namespace = _setting("", "run only the Frameworks of this namespace (default: all)")
     listen: Listen = _setting(":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere")
     log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "log nothing below this")
-    lease_namespace: NameOfLease = _setting("default", "where the Lease is")
+    lease_namespace: NamespaceOfLease = _setting("default", "where the Lease is")
     lease_name: NameOfLease = _setting("fcontroller", "the Lease of all replicas")
     lease_seconds: Annotated[float, Field(ge=1, le=3600), Option("SECONDS")] = _setting(15.0, "how long the Lease lasts without a renewal")
     enforce_intent: bool = _setting(True, "run nothing that differs from what a Framework's digest says was reviewed")
@@ -112,7 +120,7 @@ class Config(_Mapping):
     framework_completed_retain_sec: Seconds = _setting(
         30 * 24 * 3600, "delete a Framework so long after it has completed, unless a GitOps tool tracks it"
     )
-    tracking_label: Annotated[str, Option("LABEL")] = _setting(
+    tracking_label: TrackingLabel = _setting(
         "", "a label that says, too, that a GitOps tool tracks a Framework, as app.kubernetes.io/instance (default: none)"
     )
     framework_min_retry_delay_sec_for_transient_conflict_failed: Seconds = _setting(
