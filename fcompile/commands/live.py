@@ -19,6 +19,7 @@ from fcompile.model.values import mapping
 
 _PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100
+_NO_SUCH_KIND = "the server doesn't have a resource type"
 _LOGGED = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 
 
@@ -81,7 +82,9 @@ def _kubectl(context: str, *arguments: str) -> bytes:
     except FileNotFoundError:
         raise UsageError("--live asks kubectl, and there is none in the PATH") from None
     if done.returncode:
-        raise UsageError(f"--live: kubectl says: {_reason(done.stderr.decode('utf-8', 'replace'))}")
+        reason = _reason(done.stderr.decode("utf-8", "replace"))
+        hint = ": the definition of Framework is missing: `fcompile crd` prints it" if _NO_SUCH_KIND in reason else ""
+        raise UsageError(f"--live: kubectl says: {reason}{hint}")
     return done.stdout
 
 

@@ -304,12 +304,14 @@ def test_only_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """kubectl logs each time that it tried before it says what is wrong."""
     log = "E1122 15:50:44.47237{n}   31776 memcache.go:265] couldn't get current server API group list"
     lines = [log.format(n=n) for n in range(7)]
+    no_kind = "error: the server doesn't have a resource type 'frameworks'"
     path = tmp_path / "a.yaml"
     path.write_text(json.dumps(framework(spec())), encoding="utf-8")
     monkeypatch.setenv("PATH", str(tmp_path))
     for said, expected in (
         ([*lines, "The connection was refused", "The connection was refused"], "The connection was refused"),
         (lines, lines[-1]),
+        ([no_kind], f"{no_kind}: the definition of Framework is missing: `fcompile crd` prints it"),
     ):
         echoed = "\n".join(f'echo "{line}" >&2' for line in said)
         (tmp_path / "kubectl").write_text(f"#!/bin/sh\n{echoed}\nexit 1\n")

@@ -20,7 +20,7 @@ NEARLY_A_FRAMEWORK = error_rule(
     name="nearly-a-framework",
     summary="An object is meant to be a Framework, but its `apiVersion` or `kind` is misspelt, wrong or missing.",
     why="The cluster has no such kind and refuses the object, and nothing in it is checked here.",
-    remedy="Correct the name.",
+    remedy="Correct the name, or add what is missing.",
 )
 _LISTS = f"{names.KIND}List"
 _MISSPELT = 3
