@@ -270,7 +270,8 @@ class Conversion:
             if kind:
                 kinds.setdefault(f"{kind} of {version}" if version else f"{kind} without an apiVersion", one.location)
         shown = [f"{kind} ({location})" for kind, location in list(kinds.items())[:_SHOWN]]
-        return f", but {', '.join(shown)}{', …' if len(kinds) > _SHOWN else ''}" if shown else ""
+        by_hand = ". A Job of Kubernetes is moved by hand: see docs/faq.md" if "Job of batch/v1" in kinds else ""
+        return f", but {', '.join(shown)}{', …' if len(kinds) > _SHOWN else ''}{by_hand}" if shown else ""
 
     def texts(self) -> Iterator[str]:
         """Yield the documents of one stream."""

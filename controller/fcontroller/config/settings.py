@@ -114,7 +114,7 @@ class Config(_Mapping):
     lease_namespace: NamespaceOfLease = _setting("default", "where the Lease is")
     lease_name: NameOfLease = _setting("fcontroller", "the Lease of all replicas")
     lease_seconds: Annotated[float, Field(ge=1, le=3600), Option("SECONDS")] = _setting(15.0, "how long the Lease lasts without a renewal")
-    enforce_intent: bool = _setting(True, "run nothing that differs from what a Framework's digest says was reviewed")
+    enforce_intent: bool = _setting(True, "do not run what does not match the Framework's digest, which says what was reviewed")
     require_digest: bool = _setting(False, "as enforceIntent, and begin no attempt of a Framework that has no digest")
     dry_run: bool = _setting(False, "log what would be done next and write nothing, the Lease included")
     framework_completed_retain_sec: Seconds = _setting(
@@ -128,7 +128,7 @@ class Config(_Mapping):
     )
     framework_max_retry_delay_sec_for_transient_conflict_failed: Seconds = _setting(900, "the longest one")
     object_local_cache_creation_timeout_sec: Annotated[Seconds, Field(ge=60)] = _setting(
-        300, "an object that was created, and that no watch has shown for so long, counts as deleted"
+        300, "an object that was created counts as deleted when no watch has shown it for so long"
     )
     log_object_snapshot: _Snapshots = _Snapshots()
     kube_client_qps: Annotated[float, Field(ge=0, le=10_000)] = _unused(80.0, _NO_RATE)

@@ -34,8 +34,8 @@ def demo(*, paths: tuple[str, ...], running_time: float, exits: tuple[str, ...],
     says otherwise, and is restarted as the Pod's restartPolicy says: under Always no Pod ends by itself. A Pod that is deleted goes.
     Nothing leaves this process.
 
-    Exit codes: 0 all Frameworks have succeeded; 4 one has failed, or has not come to its end in time; 2 wrong use; that of
-    `fcompile build` when it has an error; 130 interrupted.
+    Exit codes: 0 all Frameworks have succeeded; 4 one has failed, or has not come to its end in time; 2 wrong use;
+    130 interrupted; 1 or 2 as `fcompile build` where it finds errors.
     """
     codes = exit_codes(exits)
     from fcontroller.demo.play import run  # which needs the extra
