@@ -255,6 +255,17 @@ def test_a_large_standard_input_is_refused(command: str, tmp_path: Path) -> None
     assert ran.mebibytes < 128
 
 
+@pytest.mark.parametrize("text", ['{"files":{},"x":[' + "[]," * 8_000_000 + "[]]}", '{"files":{}}' + " " * MAX_FILE_BYTES])
+def test_a_manifest_that_costs_more_than_it_weighs_is_none(text: str, tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(FRAMEWORK)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".fcompile-manifest").write_text(text)
+    ran = bounded(tmp_path, "build", "--to", "out", "train.yaml")
+    assert "out holds what was not written by fcompile and would be lost (.fcompile-manifest)" in ran.said
+    assert ran.mebibytes < MEBIBYTES
+    assert os.listdir(tmp_path / "out") == [".fcompile-manifest"]
+
+
 def test_a_large_file_that_is_not_ours_is_passed_over(tmp_path: Path) -> None:
     """Data and models lie in repositories, too. Where a Framework may be in it, it is refused."""
     with (tmp_path / "data.json").open("wb") as file:

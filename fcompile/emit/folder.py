@@ -26,6 +26,8 @@ from fcompile.errors import UsageError
 MANIFEST = ".fcompile-manifest"
 
 _BARE_GROUPS = ("", "frameworkcontroller.microsoft.com")
+_MOST_BYTES, _DIGITS = 32 * 1024 * 1024, 64
+"""Of a manifest, and of one digest."""
 _LONGEST_NAME = 240  # Most file systems end at 255 bytes.
 _UNSAFE = re.compile("[^a-z0-9.-]")
 
@@ -162,7 +164,11 @@ def _manifest(folder: str) -> dict[str, str] | None:
         if not stat.S_ISREG(os.lstat(file).st_mode):
             return None
         with open(file, "rb") as opened:
-            content = json.load(opened)
+            data = opened.read(_MOST_BYTES + 1)
+        # Whoever may write to a repository can put one there. Of ours, every value is a digest: others cost far more than they weigh.
+        if len(data) > _MOST_BYTES or data.count(b",") * _DIGITS > len(data):
+            return None
+        content = json.loads(data)
     except (FileNotFoundError, ValueError, RecursionError):
         return None
     digests = content.get("files") if isinstance(content, dict) else None
