@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -325,7 +325,8 @@ class _Objects:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._process.__exit__(*error)
+        with suppress(BrokenPipeError):  # git has ended before
+            self._process.__exit__(*error)
 
     def read(self, name: bytes, shown: str) -> bytes | None:
         """Return the content of a blob; None when there is none; nothing of one that is too large and holds no Framework.
@@ -336,27 +337,41 @@ class _Objects:
         answer: IO[bytes] | None = self._process.stdout
         assert ask is not None
         assert answer is not None
-        ask.write(name + b"\n")
-        ask.flush()
-        head, _, size = answer.readline().rstrip(b"\n").rpartition(b" ")
-        if not size.isdigit():  # the name, with all the spaces that are in it, and `missing`; or git has ended, which says nothing more
+        try:
+            ask.write(name + b"\n")
+            ask.flush()
+        except BrokenPipeError:  # which would be taken for that of our own output
+            raise _ended(shown) from None
+        line = answer.readline()
+        if not line and b":" in name:
+            raise _ended(shown)
+        head, _, size = line.rstrip(b"\n").rpartition(b" ")
+        if not size.isdigit():  # the name, with all the spaces that are in it, and `missing`; or nothing, of what cannot be fetched
             return None
         is_blob, left = head.endswith(b" blob"), int(size) + 1
         if is_blob and left <= rules.MAX_FILE_BYTES + 1:
-            return answer.read(left)[:-1]
-        if may_hold_framework_in(_pieces(answer, left)) and is_blob:
+            data = answer.read(left)
+            if len(data) < left:
+                raise _ended(shown)
+            return data[:-1]
+        if may_hold_framework_in(_pieces(answer, left, shown)) and is_blob:
             raise UsageError(f"--git: {visible(shown)}: {file_too_large(shown).message}")
         return b""
 
 
-def _pieces(file: IO[bytes], left: int) -> Iterator[bytes]:
+def _pieces(file: IO[bytes], left: int, shown: str) -> Iterator[bytes]:
     """Yield the next bytes of a file, so many in all."""
     while left:
         piece = file.read(min(left, PIECE))
         if not piece:
-            return  # git has ended
+            raise _ended(shown)
         yield piece
         left -= len(piece)
+
+
+def _ended(shown: str) -> UsageError:
+    """Return the error for a file in the middle of which git has ended. The half of it must not be compared."""
+    return UsageError(f"--git: git has ended while it read {visible(shown)}: `git fsck` says whether the repository is damaged")
 
 
 def _one(*arguments: str) -> bytes:

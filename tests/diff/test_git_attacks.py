@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -264,3 +265,35 @@ def test_names_by_sha256(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, diff: 
     repository.commit()
     repository.write("train.yaml", "a:2")
     assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
+
+
+def test_the_half_of_a_file_is_not_compared(repository_here: Repository, diff: Diff) -> None:
+    """In the middle of an object that is damaged, git ends."""
+    noise = "".join(random.Random(1).choices("abcdefghij\n", k=2_000_000)).replace("\n", "\n# ")
+    repository_here.write("train.yaml")
+    train = (repository_here.folder / "train.yaml").read_text()
+    repository_here.put("train.yaml", f"{train}# {noise}\n---\n{train.replace('train', 'second')}")
+    repository_here.commit()
+    name = repository_here.git("rev-parse", "HEAD:train.yaml")
+    repository_here.put("train.yaml", f"{train}# {noise}\n---\n{train.replace('train', 'second')}---\n{train.replace('train', 'third')}")
+    repository_here.commit()
+    damaged = repository_here.folder / ".git" / "objects" / name[:2] / name[2:]
+    data = bytearray(damaged.read_bytes())
+    data[-1000:] = b"\xff" * 1000
+    damaged.chmod(0o644)
+    damaged.write_bytes(data)
+    assert diff("--git", "HEAD~..HEAD") == (
+        2,
+        "fcompile: --git: git has ended while it read train.yaml: `git fsck` says whether the repository is damaged\n",
+    )
+
+
+def test_an_end_of_git_is_not_taken_for_that_of_the_reader(repository_here: Repository, diff: Diff, tmp_path: Path) -> None:
+    """A tree can hold what no checkout has, as an absolute path: of a file beside it, git only says that it is outside, and ends."""
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    blob = bytes.fromhex(repository_here.git("rev-parse", "HEAD:train.yaml"))
+    (tmp_path / "tree").write_bytes(b"100644 " + os.fsencode(tmp_path.parent / "train.yaml") + b"\0" + blob)
+    odd = repository_here.git("commit-tree", "-m", "odd", repository_here.git("hash-object", "-w", "-t", "tree", "--literally", "tree"))
+    code, message = diff("--git", f"HEAD..{odd}")
+    assert (code, "git has ended" in message) == (2, True)
