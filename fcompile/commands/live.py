@@ -59,7 +59,7 @@ def full_status(status: Any) -> Any:
     try:
         packed = packed_tasks(attempt)
         return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": json.loads(packed)}} if packed else status
-    except ValueError:
+    except (ValueError, RecursionError):
         return status
 
 

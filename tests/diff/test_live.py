@@ -271,7 +271,8 @@ def test_a_large_status() -> None:
         ]
         == tasks
     )
-    for broken in ("!", "AAAA", packed[:20], 5):
+    deep = base64.b64encode(gzip.compress(b"[" * 100_000)).decode()  # two hundred bytes, that whoever may write the status can write
+    for broken in ("!", "AAAA", packed[:20], deep, 5):
         status = {"attemptStatus": {"taskRoleStatusesCompressed": broken}}
         assert full_status(status) == status
 
