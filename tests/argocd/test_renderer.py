@@ -154,6 +154,16 @@ def test_a_schema_of_a_chart_reads_nothing_else(repository: Path, web: tuple[str
 
 
 @pytest.mark.parametrize(
+    "schema", ['{"$ref": "#/a", "\\u0024ref": "file:///etc/passwd", "a": {}}', '{"$ref": "file:///etc/passwd", "maximum": 1e999}']
+)
+def test_a_schema_that_helm_reads_and_we_do_not_is_refused(repository: Path, schema: str) -> None:
+    (repository / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n")
+    (repository / "values.schema.json").write_text(schema)
+    answer = inside("generate", repository, {**environment(), "PATH": "/nonexistent"})
+    assert (answer.code, "values.schema.json:1:" in answer.said) == (1, True), answer.said
+
+
+@pytest.mark.parametrize(
     "version", ["http://json-schema.org/../x", "https://json-schema.org/draft/2099-01/schema", "http://json-schema.org/x"]
 )
 def test_a_schema_of_another_version_is_not_fetched(repository: Path, version: str) -> None:

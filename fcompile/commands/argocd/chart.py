@@ -104,8 +104,9 @@ def _check_limits(data: bytes, path: str) -> None:
 def _check_schema(data: bytes, path: str) -> None:
     try:
         documents = values(data)
-    except LoadError:
-        return  # for Helm to say
+    except LoadError as error:
+        # Helm would read some of that, as a key that is given twice, of which it takes the last one.
+        raise InputError(f"{visible(path)}:{error}") from None
     for value in mappings(*documents):
         for key in ("$ref", "$dynamicRef", "$recursiveRef", "$schema"):
             target = text(value, key)
