@@ -74,8 +74,8 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def carry_out(repository: Path, dockerfile: str, target: str, system: Path, tmp_path: Path) -> dict[str, str]:
     """The steps of the stage `build`, which install into `target`; returns an environment that has nothing but what they made."""
     source, made = tmp_path / "src", tmp_path / "made"
-    # Bytecode of a thousand modules takes longer than all else, and few of them are imported here.
-    environment = {**os.environ, "PATH": f"{system / 'bin'}:{os.environ['PATH']}", "PIP_NO_COMPILE": "1"}
+    # Bytecode of a thousand modules takes longer than all else, and few of them are imported here. For pip, 0 is what makes it so.
+    environment = {**os.environ, "PATH": f"{system / 'bin'}:{os.environ['PATH']}", "PIP_NO_COMPILE": "0"}
     source.mkdir()
     _, *steps = dropwhile(lambda step: step[0] != "FROM", instructions(repository, dockerfile))
     stage = takewhile(lambda step: step[0] != "FROM", steps)

@@ -57,7 +57,7 @@ def test_installing(page: list[Block], repository: Path, hooks: tuple[Path, str]
     instead = {"KEY": f"url.{location.as_uri()}.insteadOf", "VALUE": "https://git.example.com/platform/fcompile"}
     variables = {"GIT_CONFIG_COUNT": "1", **{f"GIT_CONFIG_{what}_0": value for what, value in instead.items()}}
     install, _, _ = parts(page)
-    with reading(tmp_path, PIP_NO_COMPILE="1", **variables) as reader:
+    with reading(tmp_path, PIP_NO_COMPILE="0", **variables) as reader:  # Which is pip's way to have no bytecode made.
         for block in install:
             reader.follow(block)
         for address, line in recipes(repository):
