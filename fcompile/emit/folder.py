@@ -26,7 +26,7 @@ from fcompile.errors import UsageError
 MANIFEST = ".fcompile-manifest"
 
 _BARE_GROUPS = ("", "frameworkcontroller.microsoft.com")
-_MOST_BYTES, _DIGITS = 32 * 1024 * 1024, 64
+_MOST_BYTES, _DIGITS = 128 * 1024 * 1024, 64
 """Of a manifest, and of one digest."""
 _LONGEST_NAME = 240  # Most file systems end at 255 bytes.
 _UNSAFE = re.compile("[^a-z0-9.-]")
