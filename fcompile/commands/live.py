@@ -19,6 +19,7 @@ from fcompile.model.values import mapping
 
 _PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100
+_TIMEOUT = "--request-timeout=60s"  # kubectl itself waits without an end
 _NO_SUCH_KIND = "the server doesn't have a resource type"
 _LOGGED = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 
@@ -76,7 +77,7 @@ def _by_namespace(keys: Iterable[Key]) -> Iterator[tuple[str, list[str]]]:
 def _kubectl(context: str, *arguments: str) -> bytes:
     import subprocess
 
-    command = ["kubectl", *([f"--context={context}"] if context else []), "--output=json", *arguments]
+    command = ["kubectl", *([f"--context={context}"] if context else []), "--output=json", _TIMEOUT, *arguments]
     try:
         done = subprocess.run(command, capture_output=True, check=False)
     except FileNotFoundError:

@@ -336,6 +336,7 @@ def test_a_name_is_no_option_of_kubectl(tmp_path: Path, monkeypatch: pytest.Monk
     assert asked, capsys.readouterr().err
     options = asked[: asked.index("--")]
     assert [option for option in options if "evil" in option] == ["--namespace=--server=evil"]
+    assert "--request-timeout=60s" in options  # A server that says nothing would be waited for without an end.
 
 
 def test_files_without_a_framework_are_no_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
