@@ -252,8 +252,8 @@ class _Reader:
         if data is None:
             # A file of which nothing is known must not look like one that is not there.
             raise UsageError(
-                f"--git: {visible(entry.name)} is not in this repository, only its name: it is a partial clone, and nothing is fetched; "
-                "git fetch --refetch --no-filter brings what is missing"
+                f"--git: {visible(entry.name)} is not in this repository, only its name. Nothing is fetched: in a partial clone "
+                "`git fetch --refetch --no-filter` brings what is missing, else `git fsck` says what is damaged"
             )
         return RawFile(entry, data, self._around(commit))
 
