@@ -153,6 +153,35 @@ def test_a_pod_that_somebody_deletes_with_a_longer_grace_period() -> None:
     run_in_memory(work())
 
 
+@pytest.mark.parametrize(("kind", "name"), [("pods", "train-worker-1"), ("configmaps", "train-attempt")])
+def test_what_is_held_is_not_said_to_be_gone_by_the_next_controller(kind: str, name: str) -> None:
+    """It counts anew how long the deletion takes, and said meanwhile that all is gone."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            path = path_of(kind, "default", name)
+            there = (await made.api.request("GET", path)).body["metadata"].get("finalizers") or []
+            held = [{"op": "add", "path": "/metadata/finalizers", "value": [*there, "test/held"]}]
+            assert (await made.api.request("PATCH", path, held)).ok
+            await made.edit("train", "executionType", "Stop")
+            await condition(made, "ObjectsDeleted", "False")
+            await made.restart()
+            seen = set[str]()
+            for _ in range(600):
+                await asyncio.sleep(0.1)
+                conditions = (await made.framework("train"))["status"]["conditions"]
+                seen.update(each["status"] for each in conditions if each["type"] == "ObjectsDeleted")
+            assert seen == {"False"}
+            left = (await made.api.request("GET", path)).body["metadata"]["finalizers"]
+            released = [{"op": "add", "path": "/metadata/finalizers", "value": [each for each in left if each != "test/held"]}]
+            assert (await made.api.request("PATCH", path, released)).ok
+            await condition(made, "ObjectsDeleted", "True")
+
+    run_in_memory(work())
+
+
 def test_what_the_garbage_collector_leaves_is_deleted() -> None:
     """All but what is nobody's task, and holds the ConfigMap nevertheless."""
 

@@ -53,12 +53,15 @@ class Waits:
         """What does not go, and why."""
         self._goes: dict[Key | None, float]
         """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
+        self._older: set[Key | None] | None
+        """Of these, those that were being deleted when counting began, and perhaps some that are gone; None: that was not looked at yet."""
         self.begin()
 
     def begin(self) -> None:
         """Count from now on how long each Pod that is being deleted takes."""
         now = asyncio.get_running_loop().time()
         self._goes = {key: now for key, pod in self._owned.pods.items() if pod.deletion_start is not None}
+        self._older = None
 
     def note_deletion(self, key: Key | None, deleted: bool) -> None:
         """Note since when a Pod, or (None) the ConfigMap, is being deleted."""
@@ -80,7 +83,9 @@ class Waits:
             queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
             set_pods_created(status, refused, queued, workers.await_turn, generation, now)
             held = [*(workers.failing(status, *_DELETIONS) if trouble else ()), *self._overdue(status, framework)]
-            if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
+            # What the controller before has said of older ones stays until they are gone, or it is known of them again.
+            may_say = held or not self._older
+            if may_say and set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
                 warn(framework, "DeletionHeld", some(held))
         refused = [f"The attempt cannot begin: {why}" for why in workers.failing(status, actions.CreateConfigMap)] if trouble else []
         lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
@@ -105,6 +110,10 @@ class Waits:
         found, uid = self._owned.config_map, framework["metadata"]["uid"]
         in_the_way = found is not None and found.controller == uid and found.deletion_start is not None and status.state == CREATION_PENDING
         self.note_deletion(None, in_the_way or (status.state == DELETING and not pods))
+        if self._older is None:
+            self._older = set(self._goes)
+        while self._older and (first := next(iter(self._older))) not in self._goes:
+            self._older.discard(first)
         now = asyncio.get_running_loop().time()
         is_due = now >= self._next_look
         if self._goes:
