@@ -123,6 +123,10 @@ def test_stop_ends_at_once_what_has_no_pods(message: str) -> None:
             assert message in (await condition(made, "PodsCreated", "False"))["message"]
             await made.edit("train", "executionType", "Stop")
             await made.until("train", lambda status: status["state"] == "Completed", 10)
+            # It is not said that the API server takes Pods again, of which nobody knows anything.
+            said = await condition(made, "PodsCreated", "True")
+            assert said["reason"] == "NotNeeded"
+            assert message in said["message"]
 
     run_in_memory(work())
 

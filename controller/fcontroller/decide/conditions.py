@@ -113,7 +113,8 @@ def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[st
     if some_wait and not refused and is_said(status, PODS_CREATED, _WAITS_FOR_TURN):
         return
     reason = "Refused" if refused else _WAITS_FOR_TURN if queued else ""
-    set_problem(status, PODS_CREATED, reason, some(refused or queued), _CREATED_AGAIN, generation, now)
+    fine = _unless_over(status, PODS_CREATED, reason, _CREATED_AGAIN, "No Pod is to be made any more", generation, now)
+    set_problem(status, PODS_CREATED, reason, some(refused or queued), fine, generation, now)
 
 
 def set_paused(status: Status, paused: bool, generation: int, now: float) -> None:
@@ -131,12 +132,21 @@ def set_started(status: Status, reason: str, message: str, generation: int, now:
     :param reason: whatever a node or a scheduler says; empty: none waits for long.
     """
     reason = reason if not reason or _REASON.fullmatch(reason) else "Waiting"
-    before, fine = _found(status, PODS_STARTED) or {}, ("Started", "No Pod waits to start")
-    if status.state not in CREATED:
-        fine = (_NOT_NEEDED, f"No Pod is to start any more. Before: {before.get('message')}")
-    elif before.get("reason") == _NOT_NEEDED and not reason:
-        set_condition(status, PODS_STARTED, True, *fine, generation, now)
+    fine = _unless_over(status, PODS_STARTED, reason, ("Started", "No Pod waits to start"), "No Pod is to start any more", generation, now)
     set_problem(status, PODS_STARTED, reason, message, fine, generation, now)
+
+
+def _unless_over(status: Status, kind: str, problem: str, fine: tuple[str, str], over: str, generation: int, now: float) -> tuple[str, str]:
+    """Return the reason and message of a condition about Pods without a problem: at the end, what the problem was that is over with them.
+
+    :param problem: the reason of the problem that there is; empty: there is none. :param fine: what is said while an attempt runs.
+    """
+    before = _found(status, kind) or {}
+    if status.state not in CREATED:
+        return _NOT_NEEDED, f"{over}. Before: {before.get('message')}"
+    if before.get("reason") == _NOT_NEEDED and not problem:
+        set_condition(status, kind, True, *fine, generation, now)
+    return fine
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
