@@ -67,6 +67,25 @@ async def pods(made: Lab) -> dict[str, Json]:
     return {pod["metadata"]["name"]: pod["spec"] for pod in await made.pods()}
 
 
+def test_a_forged_intent_is_no_trouble_any_more_once_no_attempt_runs() -> None:
+    """It was said to be until the Framework was deleted, and that no Pod is created until it is compiled anew."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await made.kill()
+            await forged(made, FORGERIES["another image"])
+            await made.edit("train", "taskRoles/0/task/pod/spec/containers/0/image", "another")
+            await made.restart()
+            forged_so = await said(made, "False", "Forged")
+            await made.edit("train", "executionType", "Stop")
+            await made.completed("train")
+            assert forged_so["message"] in (await said(made, "True", "NotNeeded"))["message"]
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 @pytest.mark.parametrize("restarted", [False, True], ids=["alive", "restarted"])
 def test_a_forged_intent_runs_nowhere_and_is_repaired(forge: Forge, restarted: bool) -> None:

@@ -14,8 +14,8 @@ from fcontroller.decide.conditions import (
     OBJECTS_DELETED,
     SCALE_ACCEPTED,
     SERVICES_MADE,
-    is_said,
     set_condition,
+    set_not_needed,
     set_pods_created,
     set_problem,
     some,
@@ -92,8 +92,8 @@ class Waits:
         refused += [f"{lost}: {why}" for why in workers.failing(status, actions.ConfirmConfigMapGone)] if trouble else []
         if refused:
             set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
-        elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):
-            set_condition(status, INTENT_STORED, True, *_NOT_NEEDED, generation, now)
+        elif status.state not in CREATED:
+            set_not_needed(status, INTENT_STORED, generation, now)
         if status.state in ENDED:  # Whatever could not be made is not tried again.
             set_problem(status, SERVICES_MADE, "", "", _NOT_NEEDED, generation, now)
         self._starting.say(status, self._owned.pods, generation, now)
