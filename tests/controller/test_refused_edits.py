@@ -105,3 +105,21 @@ def test_the_next_edit_does_not_wait_for_the_refused_one() -> None:
         assert await conditions(made) == {"ServicesMade": "True", "IntentStored": "True"}
 
     play(work)
+
+
+def test_it_is_not_said_of_the_next_attempt_that_none_runs() -> None:
+    async def work(made: Lab, api: Late) -> None:
+        await made.make("train", {"retryPolicy": {"fancyRetryPolicy": True, "maxRetryCount": 0}, "taskRoles": [WORKER]})
+        await made.until("train", lambda status: status["state"] == "AttemptRunning")
+        api.refuses = True
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(100)
+        assert await conditions(made) == {"ServicesMade": "False", "IntentStored": "False"}
+        api.refuses = False
+        await delete(api, CONFIG_MAP)
+        await made.until("train", lambda status: status["attemptStatus"]["id"] == 1 and status["state"] == "AttemptRunning")
+        await asyncio.sleep(5)
+        reasons = {each["type"]: each["reason"] for each in (await made.framework("train"))["status"]["conditions"]}
+        assert (reasons["ServicesMade"], reasons["IntentStored"]) == ("Made", "Stored")
+
+    play(work)

@@ -99,7 +99,7 @@ def set_problem(status: Status, kind: str, reason: str, message: str, fine: tupl
     if reason:
         return set_condition(status, kind, False, reason, message, generation, now)
     before = _found(status, kind)
-    if before is not None and before["status"] != "True":
+    if before is not None and (before["status"] != "True" or (before["reason"] == _NOT_NEEDED != fine[0])):
         set_condition(status, kind, True, *fine, generation, now)
     return False
 
@@ -120,7 +120,7 @@ def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[st
     if some_wait and not refused and is_said(status, PODS_CREATED, _WAITS_FOR_TURN):
         return
     reason = "Refused" if refused else _WAITS_FOR_TURN if queued else ""
-    fine = _unless_over(status, PODS_CREATED, reason, _CREATED_AGAIN, "No Pod is to be made any more", generation, now)
+    fine = _unless_over(status, PODS_CREATED, _CREATED_AGAIN, "No Pod is to be made any more")
     set_problem(status, PODS_CREATED, reason, some(refused or queued), fine, generation, now)
 
 
@@ -139,21 +139,17 @@ def set_started(status: Status, reason: str, message: str, generation: int, now:
     :param reason: whatever a node or a scheduler says; empty: none waits for long.
     """
     reason = reason if not reason or _REASON.fullmatch(reason) else "Waiting"
-    fine = _unless_over(status, PODS_STARTED, reason, ("Started", "No Pod waits to start"), "No Pod is to start any more", generation, now)
+    fine = _unless_over(status, PODS_STARTED, ("Started", "No Pod waits to start"), "No Pod is to start any more")
     set_problem(status, PODS_STARTED, reason, message, fine, generation, now)
 
 
-def _unless_over(status: Status, kind: str, problem: str, fine: tuple[str, str], over: str, generation: int, now: float) -> tuple[str, str]:
+def _unless_over(status: Status, kind: str, fine: tuple[str, str], over: str) -> tuple[str, str]:
     """Return the reason and message of a condition about Pods without a problem: at the end, what the problem was that is over with them.
 
-    :param problem: the reason of the problem that there is; empty: there is none. :param fine: what is said while an attempt runs.
+    :param fine: what is said while an attempt runs.
     """
     before = _found(status, kind) or {}
-    if status.state not in CREATED:
-        return _NOT_NEEDED, f"{over}. Before: {before.get('message')}"
-    if before.get("reason") == _NOT_NEEDED and not problem:
-        set_condition(status, kind, True, *fine, generation, now)
-    return fine
+    return fine if status.state in CREATED else (_NOT_NEEDED, f"{over}. Before: {before.get('message')}")
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
