@@ -17,6 +17,7 @@ from fcontroller.metrics import Metrics, Sources
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run_in_memory
 from tests.controller.test_intent import RETRY, all_run
+from tests.controller.test_kept_pods import pause
 from tests.decide.world import role_spec
 
 SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY)]}
@@ -181,6 +182,61 @@ def test_what_is_held_is_not_said_to_be_gone_by_the_next_controller(kind: str, n
             left = (await made.api.request("GET", path)).body["metadata"]["finalizers"]
             released = [{"op": "add", "path": "/metadata/finalizers", "value": [each for each in left if each != "test/held"]}]
             assert (await made.api.request("PATCH", path, released)).ok
+            await condition(made, "ObjectsDeleted", "True")
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "about"),
+    [("POST", "/pods", "PodsCreated"), ("POST", "/configmaps", "IntentStored"), ("DELETE", "/pods/train-worker-1", "ObjectsDeleted")],
+)
+def test_what_is_refused_is_not_said_to_be_over_before_it_was_asked_for_again(method: str, kind: str, about: str) -> None:
+    """After each start of the controller the condition was True until the first answer came."""
+    is_denied = [method == "POST"]
+
+    async def answer(asked: str, path: str) -> Answer | None:
+        if not is_denied[0] or asked != method or not path.endswith(kind):
+            return None
+        await asyncio.sleep(3)
+        return refusal(403, "Forbidden", "exceeded quota: none")
+
+    async def work() -> None:
+        async with lab(Refusing(answer)) as made:
+            await made.make("train", SPEC)
+            if method == "DELETE":
+                await all_run(made, "train", [0, 0])
+                is_denied[0] = True
+                await made.edit("train", "taskRoles/0/taskNumber", 1)
+            await condition(made, about, "False")
+            await made.restart()
+            seen = set[str]()
+            for _ in range(600):
+                await asyncio.sleep(0.1)
+                conditions = (await made.framework("train"))["status"]["conditions"]
+                seen.update(each["status"] for each in conditions if each["type"] == about)
+            assert seen == {"False"}
+            is_denied[0] = False
+            await made.restart()
+            await condition(made, about, "True")
+
+    run_in_memory(work())
+
+
+def test_what_has_gone_in_a_pause_is_not_held_any_more() -> None:
+    """The condition, and the alert on it, stayed as long as the pause."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            pod = path_of("pods", "default", "train-worker-1")
+            assert (await made.api.request("PATCH", pod, [{"op": "add", "path": "/metadata/finalizers", "value": ["test/held"]}])).ok
+            await made.edit("train", "taskRoles/0/taskNumber", 1)
+            await condition(made, "ObjectsDeleted", "False")
+            await pause(made, "true")
+            await made.until("train", lambda status: any(each["type"] == "Paused" for each in status["conditions"]))
+            assert (await made.api.request("PATCH", pod, [{"op": "remove", "path": "/metadata/finalizers"}])).ok
             await condition(made, "ObjectsDeleted", "True")
 
     run_in_memory(work())

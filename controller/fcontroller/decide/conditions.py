@@ -270,5 +270,10 @@ def problems(status: Status, before: float) -> list[str]:
     return [kind for kind in PROBLEMS if kind in lasting] if lasting else []
 
 
+def has_had_problems(status: Status) -> bool:
+    """Return whether anything that the Framework needs waits, or has waited at some time."""
+    return any([_found(status, kind) is not None for kind in PROBLEMS])
+
+
 def _found(status: Status, kind: str) -> Json | None:
     return next((condition for condition in status.others.get("conditions") or () if condition["type"] == kind), None)

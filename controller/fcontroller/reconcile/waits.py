@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from fcompile.model.framework import MAX_TASKS
-from fcontroller.act.retry import QUEUED
+from fcontroller.act.retry import QUEUED, SLOW
 from fcontroller.api import Json
 from fcontroller.decide import actions
 from fcontroller.decide.conditions import (
@@ -14,6 +14,7 @@ from fcontroller.decide.conditions import (
     OBJECTS_DELETED,
     SCALE_ACCEPTED,
     SERVICES_MADE,
+    has_had_problems,
     set_condition,
     set_not_needed,
     set_pods_created,
@@ -21,7 +22,7 @@ from fcontroller.decide.conditions import (
     some,
 )
 from fcontroller.decide.spec import Spec
-from fcontroller.decide.states import CREATED, CREATION_PENDING, DELETING, ENDED
+from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING, ENDED
 from fcontroller.decide.status import Key, Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.cache import Owned, pod_name
@@ -38,6 +39,9 @@ _GONE = ("Gone", "What was to be deleted is gone")
 _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 """Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
 
+_ASKED = SLOW + 1
+"""Seconds after the beginning in which whatever is needed is requested, and refused or not answered."""
+
 
 class Waits:
     """Sets the conditions for what a Framework waits for."""
@@ -49,19 +53,24 @@ class Waits:
         """When the conditions for what is refused were last set, by the clock of the loop."""
         self._next_look = float("-inf")
         """When to look at what is being deleted, by the clock of the loop."""
+        self._denied: list[str] | None = None
+        """Why deletions fail, or failed before a pause; None: none was requested yet."""
         self._held: list[str] = []
         """What does not go, and why."""
         self._goes: dict[Key | None, float]
         """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
+        self._asked: float
+        """When it is known what the API server says. What the controller before has said of that stays until then."""
         self._older: set[Key | None] | None
         """Of these, those that were being deleted when counting began, and perhaps some that are gone; None: that was not looked at yet."""
         self.begin()
+        self._asked = float("-inf")  # Unless it begins with what another one has said.
 
     def begin(self) -> None:
         """Count from now on how long each Pod that is being deleted takes."""
         now = asyncio.get_running_loop().time()
         self._goes = {key: now for key, pod in self._owned.pods.items() if pod.deletion_start is not None}
-        self._older = None
+        self._older, self._asked = None, now + _ASKED
 
     def note_deletion(self, key: Key | None, deleted: bool) -> None:
         """Note since when a Pod, or (None) the ConfigMap, is being deleted."""
@@ -78,21 +87,27 @@ class Waits:
         self._said = loop.time()
         generation, now, warn = framework["metadata"]["generation"], self._dependencies.now(), self._dependencies.report.warn
         workers, trouble = self._workers, self._workers.has_trouble  # Mostly there is none, and nothing to go through.
+        over = status.state == COMPLETED  # What is said now stays.
+        knows = over or loop.time() >= self._asked
+        if not knows and has_had_problems(status):
+            self._alarms.set(None, self._asked)
         if not paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in workers.refused(status).items()] if trouble else []
             queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
-            set_pods_created(status, refused, queued, workers.await_turn, generation, now)
-            held = [*(workers.failing(status, *_DELETIONS) if trouble else ()), *self._overdue(status, framework)]
-            # What the controller before has said of older ones stays until they are gone, or it is known of them again.
-            may_say = held or not self._older
-            if may_say and set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
-                warn(framework, "DeletionHeld", some(held))
+            if refused or queued or knows or status.state not in CREATED:
+                set_pods_created(status, refused, queued, workers.await_turn, generation, now)
+            self._denied = workers.failing(status, *_DELETIONS) if trouble else []
+        held = [*(self._denied or ()), *self._overdue(status, framework)]
+        # In a pause it is only said that what was to go has gone.
+        may_say = not paused if held else over or (knows and not self._older and self._denied is not None)
+        if may_say and set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
+            warn(framework, "DeletionHeld", some(held))
         refused = [f"The attempt cannot begin: {why}" for why in workers.failing(status, actions.CreateConfigMap)] if trouble else []
         lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
         refused += [f"{lost}: {why}" for why in workers.failing(status, actions.ConfirmConfigMapGone)] if trouble else []
         if refused:
             set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
-        elif status.state not in CREATED:
+        elif status.state not in CREATED and (knows or status.state in ENDED):
             set_not_needed(status, INTENT_STORED, generation, now)
         if status.state in ENDED:  # Whatever could not be made is not tried again.
             set_problem(status, SERVICES_MADE, "", "", _NOT_NEEDED, generation, now)
