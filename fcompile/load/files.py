@@ -318,7 +318,8 @@ def _file(entry: os.DirEntry[str], real: str, trusted: set[str], top: str) -> Fi
 
 def _shown(path: str) -> str:
     """Return a path that can be printed: bytes that are no text become escapes such as `\\xff`, and different paths stay different."""
-    path = _LOOKS_ESCAPED.sub(r"\\x5c", path)
+    if "\\" in path:
+        path = _LOOKS_ESCAPED.sub(r"\\x5c", path)
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # other halves of surrogate pairs; opening the file will report them

@@ -148,8 +148,10 @@ def _unless_over(status: Status, kind: str, fine: tuple[str, str], over: str) ->
 
     :param fine: what is said while an attempt runs.
     """
+    if status.state in CREATED:
+        return fine
     before = _found(status, kind) or {}
-    return fine if status.state in CREATED else (_NOT_NEEDED, f"{over}. Before: {before.get('message')}")
+    return _NOT_NEEDED, f"{over}. Before: {before.get('message')}"
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
