@@ -84,7 +84,7 @@ def _kubectl(context: str, *arguments: str) -> bytes:
         raise UsageError("--live asks kubectl, and there is none in the PATH") from None
     if done.returncode:
         reason = _reason(done.stderr.decode("utf-8", "replace"))
-        hint = ": the definition of Framework is missing: `fcompile crd` prints it" if _NO_SUCH_KIND in reason else ""
+        hint = f": {names.NO_DEFINITION}" if _NO_SUCH_KIND in reason else ""
         raise UsageError(f"--live: kubectl says: {reason}{hint}")
     return done.stdout
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 GROUP = "frameworkcontroller.microsoft.com"
 API_VERSION = f"{GROUP}/v1"
 KIND = "Framework"
+NO_DEFINITION = "the definition of Framework is missing: `fcompile crd` prints it"
+"""What is said where an API server does not know the kind."""
 DIGEST_ANNOTATION = f"{GROUP}/intent-digest"
 """On a compiled Framework: the digest of the intent that was reviewed, `v1:sha256:…`."""
 PAUSE_ANNOTATION = f"{GROUP}/pause"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from fcompile.model.names import API_VERSION
+from fcompile.model.names import API_VERSION, NO_DEFINITION
 from fcontroller.api import Answer, Json, Unreachable
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -76,7 +76,7 @@ def _object(code: int, path: str, text: bytes) -> Json:
 def no_object(code: int, path: str, text: bytes) -> str:
     """Return what is said of an answer that holds no object."""
     if code == 404 and path.startswith(f"/apis/{API_VERSION}/"):
-        return f"{beginning(text)}: the definition of Framework is missing: `fcompile crd` prints it"
+        return f"{beginning(text)}: {NO_DEFINITION}"
     return f"{code}, and what follows is not an object: {beginning(text)}"
 
 
