@@ -10,6 +10,7 @@ import pytest
 from fcontroller.act.retry import QUEUED, SILENT
 from fcontroller.api import Answer, Unreachable, collection
 from tests.controller.lab import Refusing, lab, refusal, run_in_memory
+from tests.controller.test_held import condition
 from tests.decide.world import role_spec
 
 ABOUT = ("IntentStored", "ServicesMade")
@@ -50,8 +51,8 @@ def test_pods_that_are_not_answered_are_said_within_half_a_minute(frameworks: in
 
 
 @pytest.mark.parametrize("seconds", [1, 5, 10, 20, 60])
-@pytest.mark.parametrize(("method", "kind", "condition"), BUSY)
-def test_a_busy_server_is_said_within_half_a_minute(method: str, kind: str, condition: str, seconds: float) -> None:
+@pytest.mark.parametrize(("method", "kind", "kind_of_condition"), BUSY)
+def test_a_busy_server_is_said_within_half_a_minute(method: str, kind: str, kind_of_condition: str, seconds: float) -> None:
     """It says itself for how long it is busy: nobody has to wait that long to hear of it."""
 
     async def work() -> None:
@@ -69,11 +70,7 @@ def test_a_busy_server_is_said_within_half_a_minute(method: str, kind: str, cond
                 smaller = [role_spec("a", 1, run="forever", service={})]
                 await (made.edit("train", "taskRoles", smaller) if kind == "pods" else made.edit("train", "executionType", "Stop"))
             began = loop.time()
-
-            def said(status: Any) -> bool:
-                return any((each["type"], each["status"]) == (condition, "False") for each in status.get("conditions") or ())
-
-            await made.until("train", said, 100)
+            await condition(made, kind_of_condition, "False")
             assert loop.time() - began <= 16
 
     run_in_memory(work())
@@ -98,11 +95,7 @@ def test_a_refused_configmap_is_said_soon(crowd: int) -> None:
             refused = True
             began = loop.time()
             await made.make("train", {"taskRoles": [role_spec("a", 3, run="forever")]})
-
-            def said(status: Any) -> bool:
-                return any((each["type"], each["status"]) == ("IntentStored", "False") for each in status.get("conditions") or ())
-
-            await made.until("train", said, 100)
+            await condition(made, "IntentStored", "False")
             took = loop.time() - began
             assert took <= 15
 
