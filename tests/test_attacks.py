@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from fcompile.convert import conversion
+from fcompile.emit.folder import MAX_MANIFEST_BYTES
 from fcompile.load.rules import MAX_FILE_BYTES, MAX_PROBLEMS
 from tests.laws import run
 from tests.test_cli import good
@@ -255,11 +256,17 @@ def test_a_large_standard_input_is_refused(command: str, tmp_path: Path) -> None
     assert ran.mebibytes < 128
 
 
-@pytest.mark.parametrize("text", ['{"files":{},"x":[' + "[]," * 8_000_000 + "[]]}", '{"files":{}}' + " " * MAX_FILE_BYTES])
-def test_a_manifest_that_costs_more_than_it_weighs_is_none(text: str, tmp_path: Path) -> None:
+MANIFESTS: dict[str, Callable[[], str]] = {
+    "lists": lambda: '{"files":{},"x":[' + "[]," * 8_000_000 + "[]]}",
+    "blanks": lambda: '{"files":{}}' + " " * MAX_MANIFEST_BYTES,
+}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_a_manifest_that_costs_more_than_it_weighs_is_none(name: str, tmp_path: Path) -> None:
     (tmp_path / "train.yaml").write_text(FRAMEWORK)
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / ".fcompile-manifest").write_text(text)
+    (tmp_path / "out" / ".fcompile-manifest").write_text(MANIFESTS[name]())
     ran = bounded(tmp_path, "build", "--to", "out", "train.yaml")
     assert "out holds what was not written by fcompile and would be lost (.fcompile-manifest)" in ran.said
     assert ran.mebibytes < MEBIBYTES

@@ -26,8 +26,9 @@ from fcompile.errors import UsageError
 MANIFEST = ".fcompile-manifest"
 
 _BARE_GROUPS = ("", "frameworkcontroller.microsoft.com")
-_MOST_BYTES, _DIGITS = 128 * 1024 * 1024, 64
-"""Of a manifest, and of one digest."""
+MAX_MANIFEST_BYTES = 128 * 1024 * 1024
+_DIGITS = 64
+"""Of a digest."""
 _LONGEST_NAME = 240  # Most file systems end at 255 bytes.
 _UNSAFE = re.compile("[^a-z0-9.-]")
 
@@ -164,9 +165,9 @@ def _manifest(folder: str) -> dict[str, str] | None:
         if not stat.S_ISREG(os.lstat(file).st_mode):
             return None
         with open(file, "rb") as opened:
-            data = opened.read(_MOST_BYTES + 1)
+            data = opened.read(MAX_MANIFEST_BYTES + 1)
         # Whoever may write to a repository can put one there. Of ours, every value is a digest: others cost far more than they weigh.
-        if len(data) > _MOST_BYTES or data.count(b",") * _DIGITS > len(data):
+        if len(data) > MAX_MANIFEST_BYTES or data.count(b",") * _DIGITS > len(data):
             return None
         content = json.loads(data)
     except (FileNotFoundError, ValueError, RecursionError):
