@@ -11,7 +11,7 @@ from fcompile.lower.digest import KNOWN, V1, version_of
 from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.api import Json
-from fcontroller.decide.conditions import INTENT_STORED, set_problem, set_reviewed
+from fcontroller.decide.conditions import INTENT_STORED, is_said, set_problem, set_reviewed
 from fcontroller.decide.intents import LoweredSpec, plan_intent
 from fcontroller.decide.review import Verdict, in_force, review, with_what_runs
 from fcontroller.decide.spec import Spec
@@ -202,6 +202,8 @@ class AttemptIntent:
         if self._keeper.stored is None and not self._keeper.refused:
             return  # What was said stays until the ConfigMap was read.
         reason, message = self._trouble(status)
+        if not reason and status.intent.next is not None and is_said(status, INTENT_STORED, "Refused"):
+            return  # An edit is being stored, and was refused before the controller began: that stays until it is in force.
         if set_problem(status, INTENT_STORED, reason, message, _STORED, framework["metadata"]["generation"], self._dependencies.now()):
             self._dependencies.report.warn(framework, f"Intent{reason}", message)
 
