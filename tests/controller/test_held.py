@@ -248,6 +248,33 @@ def test_what_has_gone_in_a_pause_is_not_held_any_more() -> None:
     run_in_memory(work())
 
 
+def test_no_pod_is_said_to_be_refused_in_a_pause() -> None:
+    """None is asked for, so that nobody knew when that was over; and an alert said that the API server takes no Pod of any Framework."""
+    full = [True]
+
+    async def work() -> None:
+        denied = refusal(403, "Forbidden", "exceeded quota: none")
+        async with lab(Refusing(lambda method, path: denied if full[0] and method == "POST" and path.endswith("/pods") else None)) as made:
+            await made.make("train", SPEC)
+            await condition(made, "PodsCreated", "False")
+            await pause(made, "true")
+            said = await condition(made, "PodsCreated", "True")
+            assert said["reason"] == "NotNeeded"
+            assert "exceeded quota" in said["message"]
+            await asyncio.sleep(100)
+            await pause(made, "false")
+            assert "exceeded quota" in (await condition(made, "PodsCreated", "False"))["message"]
+            await pause(made, "true")
+            await condition(made, "PodsCreated", "True")
+            full[0] = False
+            await pause(made, "false")
+            await all_run(made, "train", [0, 0])
+            await asyncio.sleep(60)
+            assert (await condition(made, "PodsCreated", "True"))["reason"] == "Created"
+
+    run_in_memory(work())
+
+
 def test_what_the_garbage_collector_leaves_is_deleted() -> None:
     """All but what is nobody's task, and holds the ConfigMap nevertheless."""
 

@@ -104,11 +104,11 @@ def set_problem(status: Status, kind: str, reason: str, message: str, fine: tupl
     return False
 
 
-def set_not_needed(status: Status, kind: str, generation: int, now: float) -> None:
-    """Set a condition that is False, as there is no attempt any more that could have its problem. It still says which one that was."""
+def set_not_needed(status: Status, kind: str, generation: int, now: float, why: str = "No attempt runs") -> None:
+    """Set a condition that is False, as nothing is asked for any more that could have its problem. It still says which one that was."""
     before = _found(status, kind)
     if before is not None and before["status"] == "False":
-        set_condition(status, kind, True, _NOT_NEEDED, f"No attempt runs. Before: {before.get('message')}", generation, now)
+        set_condition(status, kind, True, _NOT_NEEDED, f"{why}. Before: {before.get('message')}", generation, now)
 
 
 def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[str], some_wait: bool, generation: int, now: float) -> None:

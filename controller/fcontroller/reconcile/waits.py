@@ -12,6 +12,7 @@ from fcontroller.decide.conditions import (
     INTENT_STORED,
     MESSAGES_KEPT,
     OBJECTS_DELETED,
+    PODS_CREATED,
     SCALE_ACCEPTED,
     SERVICES_MADE,
     has_had_problems,
@@ -40,7 +41,7 @@ _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 """Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
 
 _ASKED = SLOW + 1
-"""Seconds after the beginning in which whatever is needed is requested, and refused or not answered."""
+"""Seconds after the beginning, or a pause, in which whatever is needed is requested, and refused or not answered."""
 
 
 class Waits:
@@ -65,6 +66,7 @@ class Waits:
         """Of these, those that were being deleted when counting began, and perhaps some that are gone; None: that was not looked at yet."""
         self.begin()
         self._asked = float("-inf")  # Unless it begins with what another one has said.
+        self._paused = False
 
     def begin(self) -> None:
         """Count from now on how long each Pod that is being deleted takes."""
@@ -87,6 +89,9 @@ class Waits:
         self._said = loop.time()
         generation, now, warn = framework["metadata"]["generation"], self._dependencies.now(), self._dependencies.report.warn
         workers, trouble = self._workers, self._workers.has_trouble  # Mostly there is none, and nothing to go through.
+        if self._paused and not paused:
+            self._asked = loop.time() + _ASKED
+        self._paused = paused
         over = status.state == COMPLETED  # What is said now stays.
         knows = over or loop.time() >= self._asked
         if not knows and has_had_problems(status):
@@ -97,6 +102,8 @@ class Waits:
             if refused or queued or knows or status.state not in CREATED:
                 set_pods_created(status, refused, queued, workers.await_turn, generation, now)
             self._denied = workers.failing(status, *_DELETIONS) if trouble else []
+        else:
+            set_not_needed(status, PODS_CREATED, generation, now, "No Pod is made in a pause")
         held = [*(self._denied or ()), *self._overdue(status, framework)]
         # In a pause it is only said that what was to go has gone.
         may_say = not paused if held else over or (knows and not self._older and self._denied is not None)
