@@ -123,3 +123,20 @@ def test_it_is_not_said_of_the_next_attempt_that_none_runs() -> None:
         assert (reasons["ServicesMade"], reasons["IntentStored"]) == ("Made", "Stored")
 
     play(work)
+
+
+def test_a_policy_that_is_met_counts_as_soon_as_the_edit_that_brings_it_is_said_to_be_refused() -> None:
+    async def work(made: Lab, api: Late) -> None:
+        role = {**role_spec("worker", 2), "frameworkAttemptCompletionPolicy": {"minFailedTaskCount": -1, "minSucceededTaskCount": 2}}
+        await runs(made, role)
+        ended = [{"op": "add", "path": "/status/phase", "value": "Succeeded"}]
+        assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-worker-0')}/status", ended)).ok
+        await asyncio.sleep(5)
+        api.late = lambda method, path: 1000 if (method, path) == ("PUT", CONFIG_MAP) else 0
+        task = role["task"]
+        template = {**task["pod"], "metadata": {**task["pod"]["metadata"], "labels": {"other": "template"}}}
+        met = {"minFailedTaskCount": -1, "minSucceededTaskCount": 1}
+        await edit(api, {**role, "frameworkAttemptCompletionPolicy": met, "task": {**task, "pod": template}})
+        await made.until("train", lambda status: status["state"] == "Completed", 20)
+
+    play(work)

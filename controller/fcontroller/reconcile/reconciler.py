@@ -277,7 +277,10 @@ class Reconciler:
     def _decide(self) -> ReconcileContext:
         """Decide about everything that may have changed."""
         if self.status is not None:
-            self.spec = self.intent.spec(self._newest_spec, self.spec, self.status, self.framework)
+            spec = self.intent.spec(self._newest_spec, self.spec, self.status, self.framework)
+            if spec != self.spec:  # As when an edit is refused: its policies count from now on.
+                self.spec = spec
+                self._dirty.add_all()
         state = None if self.status is None else self.status.state
         keys, policies_too = self._dirty.take(self.status, self.owned.pods)
         context = self._context()
