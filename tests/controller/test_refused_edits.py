@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fcontroller.api import path_of
+from fcontroller.api import Json, path_of
 from tests.controller.lab import Lab
 from tests.controller.test_kept_pods import pause
 from tests.controller.test_late_answers import CONFIG_MAP, FRAMEWORK, PS, SERVICES, WORKER, Late, conditions, delete, edit, play, runs
@@ -140,3 +140,37 @@ def test_a_policy_that_is_met_counts_as_soon_as_the_edit_that_brings_it_is_said_
         await made.until("train", lambda status: status["state"] == "Completed", 20)
 
     play(work)
+
+
+@pytest.mark.parametrize("when", ["no controller runs", "the attempt begins"])
+def test_new_tasks_are_made_of_the_edit_that_brings_them_whenever_it_comes(when: str) -> None:
+    """A scale-up came into force before its template, and the new tasks ran for good what was there before the edit."""
+
+    async def work(made: Lab, api: Late) -> None:
+        def wanted(count: int, label: str) -> Json:
+            role = role_spec("worker", count)
+            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
+            return role
+
+        if when == "the attempt begins":
+            api.late = lambda method, path: 3 if method == "POST" and path.endswith("/configmaps") else 0
+            await made.make("train", {"taskRoles": [wanted(2, "before")]})
+            await asyncio.sleep(1)
+        else:
+            await runs(made, wanted(2, "before"))
+        if when == "no controller runs":
+            await made.kill()
+        await edit(api, wanted(4, "after"))
+        if when == "no controller runs":
+            await made.restart()
+        await made.until("train", lambda status: [task["state"] for task in tasks(status)] == ["AttemptRunning"] * 4)
+        labels = {pod["metadata"]["name"]: pod["metadata"]["labels"]["made"] for pod in await made.pods()}
+        assert (labels["train-worker-2"], labels["train-worker-3"]) == ("after", "after")
+
+    play(work)
+
+
+def tasks(status: Json) -> list[Json]:
+    """The tasks of the only role."""
+    found: list[Json] = status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"]
+    return found

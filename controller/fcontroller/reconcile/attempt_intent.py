@@ -44,6 +44,10 @@ class AttemptIntent:
         """The digest of the edit that may be stored now; empty: there is none, or it waits."""
         self._next: Lowered | None = None
         """What the next attempt may begin with."""
+        self._is_late = False
+        """Whether an edit came before we began, or before the attempt had: so its counts hold already, and it is not in force."""
+        self.awaits_edit = False
+        """Whether no Pod is to be made until such an edit is in force: it would be a new task's, and as before the edit for good."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
         self._maintained: tuple[object, ...] = ()
         """The last inputs of `maintain`. While they stay the same, and the keeper rests, there is nothing to do."""
@@ -62,9 +66,12 @@ class AttemptIntent:
         :param wanted: the newest spec. :param last: the spec that has held so far.
         """
         record, generation = status.intent, framework["metadata"]["generation"]
+        self.awaits_edit = False
         if status.state not in CREATED:
+            self._is_late = True
             return wanted
         held = self._keeper.held.get(record.digest or "")
+        self._is_late = record.generation != generation and (self._is_late or held is None)
         if held is None:
             return with_what_runs(wanted, status)
         if record.generation == generation:
@@ -73,6 +80,7 @@ class AttemptIntent:
         if lowered.intent.digest == held.digest:
             return wanted
         if lowered.verdict.may_run and not self._keeper.refused:
+            self.awaits_edit = self._is_late
             return wanted._replace(retry=last.retry, roles=last.roles)
         return in_force(wanted, held)
 

@@ -277,8 +277,9 @@ class Reconciler:
     def _decide(self) -> ReconcileContext:
         """Decide about everything that may have changed."""
         if self.status is not None:
+            awaited = self.intent.awaits_edit
             spec = self.intent.spec(self._newest_spec, self.spec, self.status, self.framework)
-            if spec != self.spec:  # As when an edit is refused: its policies count from now on.
+            if (spec, self.intent.awaits_edit) != (self.spec, awaited):  # As when an edit is refused: its policies count from now on.
                 self.spec = spec
                 self._dirty.add_all()
         state = None if self.status is None else self.status.state
@@ -376,7 +377,7 @@ class Reconciler:
             busy=self.workers.busy,
             creating=self.workers.creating,
             may_begin=status is not None and self.intent.next(status) is not None,
-            may_create=self.renderer is not None,
+            may_create=self.renderer is not None and not self.intent.awaits_edit,
         )
 
     def _restart(self) -> str:
