@@ -74,6 +74,41 @@ def test_which_tasks_there_are() -> None:
     assert [status.has(key) for key in (("a", 0), ("a", 1), ("a", 2), ("a", -1), ("b", 0))] == [True, True, False, False, False]
 
 
+def test_roles_are_found_whatever_comes_and_goes() -> None:
+    status = Status("f-attempt", 0)
+    a, b, c = (Role(name, f"uid-{name}") for name in "abc")
+    status.roles = [a, b]
+    assert [status.role(name) for name in "abc"] == [a, b, None]
+    status.roles.append(c)
+    assert [status.role(name) for name in "abc"] == [a, b, c]
+    status.roles[0] = status.roles.pop()  # As a role is taken out of the middle.
+    assert [status.role(name) for name in "abc"] == [None, b, c]
+    status.roles = [Role("a", "another")]
+    assert [role and role.instance_uid for role in map(status.role, "abc")] == ["another", None, None]
+
+
+def test_roles_are_found_without_going_through_all() -> None:
+    """With 500 roles of 20 tasks that took a quarter of a second, in which no other Framework had its turn."""
+    looked = 0
+
+    class Counted(Role):
+        @property
+        def name(self) -> str:
+            nonlocal looked
+            looked += 1
+            return self.known
+
+        @name.setter
+        def name(self, name: str) -> None:
+            self.known = name
+
+    status = Status("f-attempt", 0)
+    status.roles = [Counted(f"r{number}", "uid") for number in range(500)]
+    for number in range(10_000):
+        assert status.role(f"r{number % 500}") is status.roles[number % 500]
+    assert looked < 20_000
+
+
 def test_what_the_framework_has_gone_through_is_told_too() -> None:
     status, _ = status_of(None)
     status.transition(states.FRAMEWORK_CREATED, 5)
