@@ -35,10 +35,13 @@ PLAIN_INTENT_BYTES = 512 * 1024
 """Up to this size the ConfigMap holds the intent as plain JSON, beyond it gzipped under `intent.json.gz` in `binaryData`."""
 
 
-def config_map(intent: Intent, namespace: str) -> dict[str, Any]:
-    """Return the ConfigMap that stands for an attempt and holds its intent."""
+def config_map(intent: Intent, namespace: str, document: bytes | None = None) -> dict[str, Any]:
+    """Return the ConfigMap that stands for an attempt and holds its intent.
+
+    :param document: the canonical JSON of the intent's, where it is at hand.
+    """
     name = names.config_map_name(intent.framework)
-    document = canonical(intent.document())
+    document = canonical(intent.document()) if document is None else document
     data = {DIGEST_KEY: intent.digest}
     if len(document) <= PLAIN_INTENT_BYTES:
         data[INTENT_KEY] = document.decode()

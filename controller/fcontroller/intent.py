@@ -17,10 +17,10 @@ from fcompile.default import default
 from fcompile.emit.json import canonical
 from fcompile.lower.digest import KNOWN, document_digest, version_of
 from fcompile.lower.environment import ClusterValues
-from fcompile.lower.intent import Intent, Role, lower, sums_of
+from fcompile.lower.intent import Intent, Role, lower_in_steps, sums_of
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
-from fcompile.model.packed import pieces
+from fcompile.model.packed import INTENT_BYTES, pieces
 from fcontroller.api import Json
 from fcontroller.decide.owners import ORPHAN, config_map_owner, framework_owner, owners
 from fcontroller.decide.review import Verdict
@@ -38,6 +38,8 @@ class Lowered(NamedTuple):
     intent: Intent
     digest: str
     """Of the document."""
+    size: int
+    """Of the document, in bytes."""
     verdict: Verdict
 
 
@@ -47,26 +49,29 @@ def reviewed_digest(framework: Json) -> str | None:
     return digest
 
 
-def intent_of(framework: Json, *digests: str | None) -> Intent:
-    """Return the intent of a stored Framework, lowered by the version of the rules in the first digest whose version is known."""
+def intent_of(framework: Json, *digests: str | None) -> Generator[None, None, tuple[Intent, str, int]]:
+    """Return, in steps, the intent of a stored Framework, lowered by the version of the rules in the first digest whose version is known.
+
+    With it come its document's digest and bytes. Raises ValueError where nobody would read so many.
+    """
     versions = (version_of(digest) for digest in digests if digest)
-    return lower(default(framework).framework, next((version for version in versions if version in KNOWN), None))
-
-
-def digest_of(intent: Intent) -> str:
-    """Return the digest of an intent's whole document."""
-    return document_digest(canonical(intent.document()), intent.lowering)
+    version = next((version for version in versions if version in KNOWN), None)
+    intent = yield from lower_in_steps(default(framework).framework, version)
+    digest, size = yield from document_digest(intent.document(), intent.lowering)
+    if size > INTENT_BYTES:
+        raise ValueError(f"its intent has {size:,} bytes, and may have {INTENT_BYTES:,}")
+    return intent, digest, size
 
 
 def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
     """Return the ConfigMap of an attempt: the reviewed one, with what only the cluster knows."""
     metadata = framework["metadata"]
-    made = expand.config_map(intent, metadata["namespace"])
+    document = canonical(intent.document())
+    made = expand.config_map(intent, metadata["namespace"], document)
     made["metadata"]["annotations"] |= {names.FRAMEWORK_UID: metadata["uid"], names.FRAMEWORK_ATTEMPT_ID: str(attempt)}
     made["metadata"]["ownerReferences"] = [framework_owner(framework)]
     if expand.INTENT_KEY not in made["data"]:
-        packed = gzip.compress(canonical(intent.document()), mtime=0)
-        made["binaryData"] = {COMPRESSED_KEY: base64.b64encode(packed).decode()}
+        made["binaryData"] = {COMPRESSED_KEY: base64.b64encode(gzip.compress(document, mtime=0)).decode()}
     return made
 
 

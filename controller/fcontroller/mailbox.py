@@ -108,6 +108,10 @@ class IntentRead(NamedTuple):
     """Whether somebody has taken its owner off, or put other finalizers of the garbage collector's on, so that Pods would stay."""
 
 
+class IntentLowered(NamedTuple):
+    """A large spec was lowered, which takes a while."""
+
+
 class IntentRefused(NamedTuple):
     """The attempt's ConfigMap could not be read or written, or (Unwanted) was not to be written any more; if need be, it is tried again."""
 
@@ -147,6 +151,7 @@ Message = (
     | StatusSuperseded
     | StatusRefused
     | IntentRead
+    | IntentLowered
     | IntentRefused
     | ServicesReported
     | PodsCompared

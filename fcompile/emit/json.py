@@ -22,12 +22,33 @@ from fcompile.emit.scalars import DEEPEST, WIDE_JSON, EmitError, json_number, li
 
 def canonical(value: Any) -> bytes:
     """Return `value` as canonical JSON, described above. Raises EmitError."""
+    return _encoded(value, 0)
+
+
+def _encoded(value: Any, depth: int) -> bytes:
     parts: list[str] = []
-    _canonical(value, parts.append, 0)
+    _canonical(value, parts.append, depth)
     try:
         return "".join(parts).encode()
     except UnicodeEncodeError as error:
         raise EmitError(f"half a surrogate pair (U+{ord(error.object[error.start]):04X}) cannot be written as UTF-8; remove it") from None
+
+
+def canonical_pieces(value: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the canonical JSON of a mapping in pieces, one for each entry of a list in it. Raises EmitError."""
+    separator = b"{"
+    for key in _sorted_keys(value):
+        yield separator + canonical(key) + b":"
+        separator = b","
+        if type(value[key]) is list:
+            opening = b"["
+            for entry in value[key]:
+                yield opening + _encoded(entry, 2)
+                opening = b","
+            yield b"]" if value[key] else b"[]"
+        else:
+            yield _encoded(value[key], 1)
+    yield b"}" if value else b"{}"
 
 
 def pretty(value: Any) -> str:

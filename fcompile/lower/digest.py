@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from fcompile.emit.json import canonical
+from fcompile.emit.json import canonical_pieces
 
 V1 = "v1"
 """The first version of the lowering rules. Any change of what `lower` makes of a Framework needs a new one."""
@@ -16,18 +17,24 @@ KNOWN = (V1, V2)
 """All that `lower` knows: a release keeps at least the version before its own, so that what was reviewed with that still runs."""
 
 
-def digest(roles: list[dict[str, Any]], version: str) -> str:
-    """Return `v1:sha256:…` over the canonical JSON of what Pods and Services will be.
+def digest(roles: list[dict[str, Any]], version: str) -> Generator[None, None, str]:
+    """Return, in steps, `v1:sha256:…` over the canonical JSON of what Pods and Services will be.
 
     `roles` are mappings of `name`, `pod` and `service` (null without one). Their order does not count, nor do counts and
     policies, which stay outside: scaling and stopping never change a digest.
     """
-    return document_digest(canonical({"lowering": version, "roles": sorted(roles, key=lambda role: str(role["name"]))}), version)
+    document = {"lowering": version, "roles": sorted(roles, key=lambda role: str(role["name"]))}
+    return (yield from document_digest(document, version))[0]
 
 
-def document_digest(text: bytes, version: str) -> str:
-    """Return `v1:sha256:…` over the canonical JSON of a whole document, counts and policies included."""
-    return digest_text(_sha256()(text).hexdigest(), version)
+def document_digest(document: dict[str, Any], version: str) -> Generator[None, None, tuple[str, int]]:
+    """Return, in steps, `v1:sha256:…` over the canonical JSON of a whole document, counts and policies included; and its bytes."""
+    hashed, size = _sha256()(), 0
+    for piece in canonical_pieces(document):
+        hashed.update(piece)
+        size += len(piece)
+        yield
+    return digest_text(hashed.hexdigest(), version), size
 
 
 def digest_text(hashed: str, version: str) -> str:

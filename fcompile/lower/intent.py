@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from fcompile.lower.atomic import as_stored
 from fcompile.lower.digest import KNOWN, V1, V2, digest
-from fcompile.lower.environment import lower_container, with_containers
+from fcompile.lower.environment import known_env, lower_container, with_containers
 from fcompile.lower.placeholders import role_values, substitute, sums_in
 from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
 from fcompile.lower.services import add_host_names, lower_service
@@ -16,6 +16,8 @@ from fcompile.model import names
 from fcompile.model.framework import LIFETIME, SERVER_SET
 from fcompile.model.values import mappings
 from fcompile.schema.pod_schemas import POD_TEMPLATE
+
+T = TypeVar("T")
 
 
 class Role(NamedTuple):
@@ -78,6 +80,16 @@ class Intent(NamedTuple):
         }
 
 
+def at_once(steps: Generator[None, None, T]) -> T:
+    """Return what a generator returns, without a pause between its steps."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+
 def lower(framework: dict[str, Any], version: str | None = None) -> Intent:
     """Return the intent of a defaulted Framework without errors. Pure: the same Framework gives the same intent everywhere.
 
@@ -85,17 +97,26 @@ def lower(framework: dict[str, Any], version: str | None = None) -> Intent:
 
     Raises ValueError for a version of the rules that is not among `digest.KNOWN`.
     """
+    return at_once(lower_in_steps(framework, version))
+
+
+def lower_in_steps(framework: dict[str, Any], version: str | None = None) -> Generator[None, None, Intent]:
+    """Do the same as `lower`, in steps of a role each."""
     version = version or version_for(framework)
     if version not in KNOWN:
         raise ValueError(f"lowering rules {version} are not known")
     name, spec = framework["metadata"]["name"], framework["spec"]
-    roles = tuple(lower_role(name, role, version) for role in spec.get("taskRoles") or ())
+    roles = []
+    for role in spec.get("taskRoles") or ():
+        roles.append(lower_role(name, role, version))
+        yield
+    hashed = yield from digest([{"name": role.name, "pod": role.pod, "service": role.service} for role in roles], version)
     return Intent(
         framework=name,
         execution_type=spec["executionType"],
         retry_policy=spec["retryPolicy"],
-        roles=roles,
-        digest=digest([{"name": role.name, "pod": role.pod, "service": role.service} for role in roles], version),
+        roles=tuple(roles),
+        digest=hashed,
         lowering=version,
         lifetime={field: spec[field] for field in LIFETIME if field in spec},
     )
@@ -136,7 +157,8 @@ def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
     spec = template.get("spec") or {}
     if role.get("service") is not None:
         spec = add_host_names(spec, framework, role["name"])
-    spec = with_containers(spec, lambda container: lower_container(container, known))
+    env = known_env(known)
+    spec = with_containers(spec, lambda container: lower_container(container, env))
     return {"apiVersion": "v1", "kind": "Pod", "metadata": _lower_metadata(template, known), "spec": spec}
 
 

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-INTENT_BYTES = 16 * 1024 * 1024
-"""The largest intent, unpacked. `check` refuses a larger one."""
+INTENT_BYTES = 4 * 1024 * 1024
+"""The largest intent, unpacked. `check` refuses a larger one. The controller keeps that of each attempt in memory, in which it takes four
+times as much."""
 STATUS_BYTES = 32 * 1024 * 1024
 """The largest list of task statuses, unpacked: more than 10,000 tasks can have."""
 STATUS_VALUES = 1_500_000

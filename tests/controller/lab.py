@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from datetime import UTC, datetime
 from typing import Any
 
+from fcompile.lower.intent import at_once
 from fcompile.model.packed import INTENT_BYTES
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.client import Client, from_kubeconfig
@@ -81,13 +82,8 @@ def refusal(code: int, reason: str, message: str) -> Answer:
 
 def stored_document(config_map: Json) -> bytes:
     """The text of the document that a ConfigMap holds."""
-    reading = read_stored(config_map, INTENT_BYTES)
-    while True:
-        try:
-            next(reading)
-        except StopIteration as end:
-            text: bytes = end.value[0]
-            return text
+    text, _ = at_once(read_stored(config_map, INTENT_BYTES))
+    return text
 
 
 @contextlib.asynccontextmanager

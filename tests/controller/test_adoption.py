@@ -8,10 +8,11 @@ import gzip
 import json
 import re
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fcompile.lower.digest import V1, document_digest
+from fcompile.lower.digest import V1, digest_text
 from fcompile.model import names
 from fcontroller.api import Api, Json, path_of
 from fcontroller.decide.states import CREATED
@@ -96,8 +97,8 @@ async def _adopted(stage: Stage, leftovers: Leftovers) -> list[str]:
             wrong.append(f"{pod['metadata']['name']} is another Pod")
     if before["state"] in CREATED:
         answer = await stage.api.request("GET", path_of("configmaps", stage.namespace, names.config_map_name(name)))
-        record, stored = stage.status(name)["intent"], document_digest(stored_document(answer.body), V1)
-        if not record["adopted"] or record["digest"] != stored:
+        record, hashed = stage.status(name)["intent"], sha256(stored_document(answer.body)).hexdigest()
+        if not record["adopted"] or record["digest"] != digest_text(hashed, V1):
             wrong.append(f"{name}: the ConfigMap does not hold the adopted intent")
     return wrong
 

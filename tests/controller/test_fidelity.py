@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from fcompile import expand
 from fcompile.load import values
-from fcompile.lower.intent import Intent, lower
+from fcompile.lower.intent import Intent, lower_in_steps
 from fcontroller import intent as intents
 from fcontroller.api import Json, collection, path_of
 from fcontroller.log import Log
@@ -184,9 +184,9 @@ def reviewed_part(value: Json) -> Json:
     return value
 
 
-def newer(framework: Json) -> Intent:
+def newer(framework: Json, version: str | None) -> Generator[None, None, Intent]:
     """Another version of the lowering rules."""
-    intent = lower(framework)
+    intent = yield from lower_in_steps(framework, version)
     roles = [role._replace(pod={**role.pod, "spec": {**role.pod["spec"], "hostname": "newer"}}) for role in intent.roles]
     return intent._replace(roles=tuple(roles), digest=intent.digest.replace("v1", "v0"))
 
@@ -237,7 +237,7 @@ def test_what_was_compiled_is_what_is_sent_and_what_runs(
             )
             await trial.nothing_differs()
 
-            monkeypatch.setattr(intents, "lower", newer)
+            monkeypatch.setattr(intents, "lower_in_steps", newer)
             await made.restart()
             await trial.retry(retries)
             await trial.nothing_differs()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Generator, Mapping
 
 import pytest
 
 from fcompile import expand
-from fcompile.lower.intent import Intent, lower
+from fcompile.lower.intent import Intent, lower_in_steps
 from fcompile.model import names
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
@@ -81,9 +81,9 @@ async def delete_pod(made: Lab, name: str) -> None:
 
 
 def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
-    def newer(framework: Json) -> Intent:
+    def newer(framework: Json, version: str | None) -> Generator[None, None, Intent]:
         """Another version of the lowering rules."""
-        intent = lower(framework)
+        intent = yield from lower_in_steps(framework, version)
         roles = [role._replace(pod={**role.pod, "spec": {**role.pod["spec"], "priority": 5}}) for role in intent.roles]
         return intent._replace(roles=tuple(roles))
 
@@ -94,7 +94,7 @@ def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: p
             await all_run(made, "train", [0, 0, 0])
             await delete_pod(made, "train-worker-1")
             await all_run(made, "train", [0, 1, 0])
-            monkeypatch.setattr(intents, "lower", newer)
+            monkeypatch.setattr(intents, "lower_in_steps", newer)
             await made.restart()
             await delete_pod(made, "train-ps-0")
             await all_run(made, "train", [0, 1, 1])
@@ -102,7 +102,7 @@ def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: p
             assert [pod["metadata"]["name"] for pod in api.asked][3:] == ["train-worker-1", "train-ps-0"]
             assert [without_cluster_values(pod) for pod in api.asked] == [expected[pod["metadata"]["name"]] for pod in api.asked]
 
-            monkeypatch.setattr(intents, "lower", lower)
+            monkeypatch.setattr(intents, "lower_in_steps", lower_in_steps)
             await made.restart()
             await made.edit("train", "taskRoles/0/taskNumber", 3)
             await all_run(made, "train", [0, 1, 0, 1])

@@ -432,7 +432,7 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
             open_[0] -= 1
 
     monkeypatch.setattr(intents, "read_stored", counted)
-    packed = base64.b64encode(gzip.compress(b" " * (15 << 20))).decode()
+    packed = base64.b64encode(gzip.compress(b" " * (3 << 20))).decode()
     metadata = {"resourceVersion": "2", "uid": "u", "ownerReferences": [{"controller": True, "uid": "f"}]}
     config_map: Json = {"metadata": metadata, "binaryData": {intents.COMPRESSED_KEY: packed}}
     framework: Json = {"metadata": {"name": "train", "namespace": "default", "uid": "f"}}

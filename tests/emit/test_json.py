@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcompile.emit.json import canonical, item, items, pretty
+from fcompile.emit.json import canonical, canonical_pieces, item, items, pretty
 from fcompile.emit.scalars import EmitError
 from tests.emit import hostile
 
@@ -59,6 +59,11 @@ class TestCanonical:
         seed.shuffle(keys)
         assert canonical({key: mapping[key] for key in keys}) == canonical(mapping)
 
+    @given(value=hostile.values, mapping=hostile.objects)
+    def test_in_pieces_it_is_the_same(self, value: Any, mapping: dict[str, Any]) -> None:
+        for each in ({"roles": [value, value], "b": {}, "a": value, "none": []}, mapping):
+            assert b"".join(canonical_pieces(each)) == canonical(each)
+
     @given(number=st.floats(allow_nan=False, allow_infinity=False))
     def test_floats_keep_their_value_in_the_fewest_digits(self, number: float) -> None:
         text = canonical(number).decode()
@@ -82,6 +87,18 @@ class TestRefused:
         loop.append({"a": loop})
         with pytest.raises(EmitError):
             write(loop)
+
+    def test_nesting_has_one_bound_in_pieces_too(self) -> None:
+        deepest: Any = 1
+        while True:
+            try:
+                text = canonical({"a": [deepest], "b": deepest})
+            except EmitError:
+                break
+            assert b"".join(canonical_pieces({"a": [deepest], "b": deepest})) == text
+            deepest = [deepest]
+        with pytest.raises(EmitError):
+            list(canonical_pieces({"a": [deepest], "b": deepest}))
 
 
 class TestPretty:

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Generator
 from functools import partial
+from typing import TypeVar
 
 from fcompile.lower.digest import KNOWN, V1, version_of
-from fcompile.lower.intent import Intent
+from fcompile.lower.intent import Intent, at_once
 from fcontroller import intent as intents
 from fcontroller.api import Json
+from fcontroller.breath import in_long_steps, turns, unhurried
 from fcontroller.decide.conditions import INTENT_STORED, is_said, set_problem, set_reviewed
 from fcontroller.decide.intents import LoweredSpec, plan_intent
 from fcontroller.decide.review import Verdict, in_force, review, with_what_runs
@@ -19,13 +23,18 @@ from fcontroller.decide.states import CREATED, CREATION_PENDING
 from fcontroller.decide.status import IntentRecord, Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.intent import Lowered
-from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox, Start
+from fcontroller.mailbox import IntentLowered, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 
 _STORED = ("Stored", "The attempt's ConfigMap holds the intent in force")
+LARGE = 16 * 1024
+"""Bytes of a spec from which on it is lowered in turns: a megabyte may take a second, in which no other Framework had its turn."""
+
+
+T = TypeVar("T")
 
 
 class AttemptIntent:
@@ -34,12 +43,16 @@ class AttemptIntent:
     def __init__(
         self, dependencies: Dependencies, framework: Json, services: Services, start: Start, mailbox: Mailbox, alarms: Alarms
     ) -> None:
-        self._dependencies = dependencies
+        self._dependencies, self._start, self._mailbox = dependencies, start, mailbox
         self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox, alarms)
         self._lowered: Lowered | None = None
         """Until its spec or its reviewed digest changes."""
+        self._lowering: tuple[int, str | None] | None = None
+        """The generation and the reviewed digest of the spec that is lowered, or was last."""
         self._recovered = ("", 0)
         """The digest of the document in force, and the generation of the spec that was lowered last to make it anew."""
+        self._recovering = False
+        """Whether that is under way."""
         self._edit = ""
         """The digest of the edit that may be stored now; empty: there is none, or it waits."""
         self._next: Lowered | None = None
@@ -51,6 +64,10 @@ class AttemptIntent:
         self._renderer: tuple[str, str, PodRenderer] | None = None
         self._maintained: tuple[object, ...] = ()
         """The last inputs of `maintain`. While they stay the same, and the keeper rests, there is nothing to do."""
+
+    def stop(self) -> None:
+        """Lower nothing any more."""
+        self._lowering, self._recovered = None, ("", 0)
 
     def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing the ConfigMap."""
@@ -77,12 +94,13 @@ class AttemptIntent:
         if record.generation == generation:
             return wanted
         lowered = self._lower(framework, record)
-        if lowered.intent.digest == held.digest:
-            return wanted
-        if lowered.verdict.may_run and not self._keeper.refused:
-            self.awaits_edit = self._is_late
-            return wanted._replace(retry=last.retry, roles=last.roles)
-        return in_force(wanted, held)
+        if lowered is not None:
+            if lowered.intent.digest == held.digest:
+                return wanted
+            if not lowered.verdict.may_run or self._keeper.refused:
+                return in_force(wanted, held)
+        self.awaits_edit = self._is_late
+        return wanted._replace(retry=last.retry, roles=last.roles)
 
     def renderer(self, status: Status, framework: Json) -> PodRenderer | None:
         """Return what renders Pods, or None while it is not known what they are made from."""
@@ -101,7 +119,8 @@ class AttemptIntent:
 
     def may_run(self, status: Status, framework: Json) -> bool:
         """Return whether the review lets an attempt of the present spec begin."""
-        return self._lower(framework, status.intent).verdict.may_run
+        lowered = self._lower(framework, status.intent)
+        return lowered is not None and lowered.verdict.may_run
 
     def prepare(self, status: Status, framework: Json, begins: bool) -> None:
         """Name the intent of the next attempt in the status, if it may run.
@@ -109,10 +128,13 @@ class AttemptIntent:
         :param begins: whether the creation of the ConfigMap was requested: then the intent does not change any more.
         """
         lowered = self._lower(framework, status.intent)
-        self._say_reviewed(status, framework, lowered.verdict)
+        if lowered is not None:
+            self._say_reviewed(status, framework, lowered.verdict)
         if begins:
             return
-        self._next = lowered if lowered.verdict.may_run else None
+        self._next = lowered if lowered is not None and lowered.verdict.may_run else None
+        if lowered is None:
+            return
         wanted = self._next.digest if self._next else None
         if status.intent.next != wanted:
             status.intent = IntentRecord(None, wanted)
@@ -121,7 +143,7 @@ class AttemptIntent:
     def begun(self) -> None:
         """Take in that an attempt has begun with the intent that `next` returned."""
         if self._next is not None:
-            self._keeper.begin(self._next.intent, self._next.digest)
+            self._keeper.begin(self._next.intent, self._next.digest, self._next.size)
             self._maintained = ()
 
     def maintain(self, status: Status, framework: Json, version: str, paused: bool) -> None:
@@ -138,6 +160,9 @@ class AttemptIntent:
         spec = self._lowered_spec(status, framework)
         if record.digest and record.digest not in keeper.held and keeper.stored not in (None, record.digest):
             self._recover(record.digest, framework)
+        if spec is None or self._recovering:
+            self._edit = ""
+            return
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
         self._edit = "" if paused else plan.record.next or ""
         if keeper.working:
@@ -166,7 +191,7 @@ class AttemptIntent:
         """Return whether an edit is still to be stored, in the ConfigMap with that uid."""
         return self._edit == edit and status.state in CREATED and status.attempt.object_uid == uid
 
-    def _lowered_spec(self, status: Status, framework: Json) -> LoweredSpec:
+    def _lowered_spec(self, status: Status, framework: Json) -> LoweredSpec | None:
         record, generation = status.intent, framework["metadata"]["generation"]
         held = self._keeper.held.get(record.digest or "")
         if record.digest and record.generation == generation:
@@ -175,31 +200,66 @@ class AttemptIntent:
                 self._say_reviewed(status, framework, review(intents.reviewed_digest(framework), held.digest, self._dependencies.rules))
             return LoweredSpec(generation, record.digest, may_run=True)
         lowered = self._lower(framework, record)
+        if lowered is None:
+            return None
         self._say_reviewed(status, framework, lowered.verdict)
         if lowered.verdict.may_run:
-            self._keeper.held[lowered.digest] = lowered.intent
+            self._keeper.hold(lowered.intent, lowered.digest, lowered.size)
         return LoweredSpec(generation, lowered.digest, lowered.verdict.may_run)
 
-    def _lower(self, framework: Json, record: IntentRecord) -> Lowered:
-        generation, reviewed = framework["metadata"]["generation"], intents.reviewed_digest(framework)
-        if self._lowered is None or (self._lowered.generation, self._lowered.reviewed) != (generation, reviewed):
-            try:
-                intent = intents.intent_of(framework, reviewed, record.digest)
-                verdict = review(reviewed, intent.digest, self._dependencies.rules)
-            except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
-                intent = Intent(framework["metadata"]["name"], "", {}, (), "", V1)
-                verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {error!r}: see `fcompile validate`", False)
-            self._lowered = Lowered(generation, reviewed, intent, intents.digest_of(intent), verdict)
+    def _lower(self, framework: Json, record: IntentRecord) -> Lowered | None:
+        """Return what the spec lowers to, and what the review says of that. None: it is being lowered, and a message arrives then."""
+        asked = framework["metadata"]["generation"], intents.reviewed_digest(framework)
+        if self._lowering != asked:
+            self._lowering, self._lowered = asked, None
+            self._run(framework, self._lower_in_steps(framework, asked[1], record.digest), lambda: self._lowering == asked, self._keep)
         return self._lowered
+
+    def _lower_in_steps(self, framework: Json, reviewed: str | None, digest: str | None) -> Generator[None, None, Lowered]:
+        try:
+            intent, found, size = yield from intents.intent_of(framework, reviewed, digest)
+            verdict = review(reviewed, intent.digest, self._dependencies.rules)
+        except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
+            intent, found, size = Intent(framework["metadata"]["name"], "", {}, (), "", V1), "", 0
+            verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {error!r}: see `fcompile validate`", False)
+        return Lowered(framework["metadata"]["generation"], reviewed, intent, found, size, verdict)
+
+    def _keep(self, lowered: Lowered) -> None:
+        self._lowered = lowered
 
     def _recover(self, digest: str, framework: Json) -> None:
         """Restore the document in force by lowering the spec, if that still gives the same digest."""
         tried = digest, framework["metadata"]["generation"]
         if self._recovered != tried and version_of(digest) in KNOWN:
-            self._recovered = tried
-            intent = intents.intent_of(framework, digest)
-            if intents.digest_of(intent) == digest:
-                self._keeper.held[digest] = intent
+            self._recovered, self._recovering = tried, True
+            steps = self._lower_in_steps(framework, digest, None)
+            self._run(framework, steps, lambda: self._recovered == tried, partial(self._restore, digest))
+
+    def _restore(self, digest: str, lowered: Lowered) -> None:
+        self._recovering = False
+        if lowered.digest == digest:
+            self._keeper.hold(lowered.intent, lowered.digest, lowered.size)
+
+    def _run(self, framework: Json, steps: Generator[None, None, T], wanted: Callable[[], bool], done: Callable[[T], None]) -> None:
+        """Do some work that takes the longer the larger the spec is, at once or in turns.
+
+        :param wanted: tells whether its result still counts. :param done: takes that; a message arrives then.
+        """
+        if len(json.dumps(framework["spec"])) <= LARGE:
+            return done(at_once(steps))
+        self._start(self._run_in_turns(framework["metadata"]["namespace"], steps, wanted, done))
+
+    async def _run_in_turns(
+        self, namespace: str, steps: Generator[None, None, T], wanted: Callable[[], bool], done: Callable[[T], None]
+    ) -> None:
+        async with turns().alone(namespace):
+            if not wanted():
+                return
+            result, _ = await unhurried(in_long_steps(steps))
+        if wanted():
+            done(result)
+            self._maintained = ()
+            self._mailbox.put(IntentLowered())
 
     def _say_reviewed(self, status: Status, framework: Json, verdict: Verdict) -> None:
         wrong = set_reviewed(status, verdict, framework["metadata"]["generation"], self._dependencies.now())

@@ -12,7 +12,6 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, NamedTuple
 
-from fcompile.emit.json import canonical
 from fcompile.lower.digest import KNOWN, digest_text, version_of
 from fcompile.lower.intent import Intent
 from fcompile.model import names
@@ -72,7 +71,7 @@ class IntentKeeper:
         self._version = ""
         """The resourceVersion of the ConfigMap that was read or written last."""
         self._sizes: dict[str, int] = {}
-        """Bytes of the documents that are held, as far as somebody has asked."""
+        """Bytes of the documents that are held."""
         self._failures = 0
         self._changes, self._repairs = Pace(), Pace()
 
@@ -85,12 +84,16 @@ class IntentKeeper:
         """Return whether nothing is under way, waits or is wrong: then nothing changes but by a message."""
         return self._work is None and self._next is None and self.stored is not None and not (self.refused or self.orphaned)
 
-    def begin(self, intent: Intent, digest: str) -> None:
+    def begin(self, intent: Intent, digest: str, size: int) -> None:
         """Note that a new attempt began with this intent in its ConfigMap."""
-        self.held, self.stored, self.problem, self._version, self.orphaned = {digest: intent}, digest, "", "", False
-        self._sizes.clear()
+        self.held, self._sizes, self.stored, self.problem, self._version, self.orphaned = {}, {}, digest, "", "", False
+        self.hold(intent, digest, size)
         self.refused, self._failures, self._failed, self._expected = "", 0, "", ""
         self._work = self._next = None  # What is under way was for the attempt before.
+
+    def hold(self, intent: Intent, digest: str, size: int) -> None:
+        """Keep a valid document, which has so many bytes."""
+        self.held[digest], self._sizes[digest] = intent, size
 
     def seen(self, version: str) -> None:
         """Note the resourceVersion that a watch showed: if it is newer than the known one, the ConfigMap must be read again."""
@@ -111,7 +114,8 @@ class IntentKeeper:
     def keep_only(self, *digests: str | None) -> None:
         """Forget all documents but these."""
         if len(self.held) > 1:
-            self.held, self._sizes = {digest: intent for digest, intent in self.held.items() if digest in digests}, {}
+            self.held = {digest: intent for digest, intent in self.held.items() if digest in digests}
+            self._sizes = {digest: size for digest, size in self._sizes.items() if digest in digests}
 
     def read(self, uid: str, framework: Json, *digests: str | None) -> None:
         """Read what the ConfigMap with that uid holds. It counts if it has one of these digests."""
@@ -140,7 +144,7 @@ class IntentKeeper:
                 if work.digest or not self._failed:  # That it can be read does not mean that an edit can be written.
                     self.refused, self._failures, self._failed = "", 0, ""
                 if document and digest not in self.held and version_of(digest) in KNOWN:
-                    self.held[digest] = intents.read_document(document)
+                    self.hold(intents.read_document(document), digest, len(document))
             case IntentRefused(Unwanted()):
                 self._failed = work.edit
             case IntentRefused(error):
@@ -182,23 +186,16 @@ class IntentKeeper:
     async def _what_is_in(self, found: Json, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
         version, orphaned = found["metadata"]["resourceVersion"], await self._is_orphaned(found, framework)
         wanted = [digest for digest in digests if digest]
+        limit = max([self._sizes.get(digest, INTENT_BYTES) for digest in wanted], default=0)
         try:
             async with turns().alone(framework["metadata"]["namespace"]):
-                (document, hashed), _ = await unhurried(intents.read_stored(found, max(map(self._size, wanted), default=0)))
+                (document, hashed), _ = await unhurried(intents.read_stored(found, limit))
         except ValueError as error:
             return IntentRead(version, "", problem=str(error), orphaned=orphaned)
         for digest in wanted:
             if digest == digest_text(hashed, version_of(digest)):
                 return IntentRead(version, digest, document, orphaned=orphaned)
         return IntentRead(version, "", problem="it holds another document", orphaned=orphaned)
-
-    def _size(self, digest: str) -> int:
-        """Return the largest possible size, in bytes, of the document with this digest."""
-        if digest not in self.held:
-            return INTENT_BYTES
-        if digest not in self._sizes:
-            self._sizes[digest] = len(canonical(self.held[digest].document()))
-        return self._sizes[digest]
 
     async def _is_orphaned(self, config_map: Json, framework: Json) -> bool:
         """Return whether somebody has changed the owner of a ConfigMap, or what becomes of its Pods.

@@ -36,6 +36,7 @@ from fcontroller.mailbox import (
     Broken,
     Due,
     FrameworkSeen,
+    IntentLowered,
     IntentRead,
     IntentRefused,
     Loaded,
@@ -188,6 +189,7 @@ class Reconciler:
         if self._loading is not None:
             self._loading.cancel()
         self.writer.stop()
+        self.intent.stop()
         self.services.maintain(None, self.framework)
         self.workers.stop()
         turns().drop(self.reconcile)
@@ -420,6 +422,8 @@ class Reconciler:
                 self.dependencies.report.unsaved(self.framework, error)
             case IntentRead() | IntentRefused():
                 self.intent.note(message)
+                self._dirty.add_all()
+            case IntentLowered():
                 self._dirty.add_all()
             case Loaded(framework, status):
                 self._take(framework, status)

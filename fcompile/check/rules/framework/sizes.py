@@ -46,7 +46,7 @@ INTENT_TOO_LARGE = error_rule(
     code="FC603",
     name="intent-too-large",
     summary="The intent of a Framework does not fit into its attempt's ConfigMap.",
-    why="The ConfigMap holds the intent, compressed when it is large, and has at most 1 MiB; unpacked the intent may have 16 MiB.",
+    why="The ConfigMap holds the intent, compressed when it is large, and has at most 1 MiB; unpacked the intent may have 4 MiB.",
     remedy="Move large scripts or data out of the Pod templates.",
 )
 
