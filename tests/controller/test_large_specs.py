@@ -14,7 +14,7 @@ from fcontroller.decide.status import Status
 from fcontroller.mailbox import IntentLowered, Mailbox
 from fcontroller.reconcile import attempt_intent
 from fcontroller.reconcile.attempt_intent import AttemptIntent
-from tests.controller import test_adoption, test_intent, test_refused_edits, test_review, test_trust
+from tests.controller import test_adoption, test_intent, test_played, test_refused_edits, test_review, test_trust
 from tests.controller.lab import LENIENT, Lab, in_memory, lab, run_in_memory
 from tests.controller.test_intent import all_run
 from tests.controller.test_review import IMAGE
@@ -23,7 +23,7 @@ from tests.decide.world import role_spec
 from tests.safety.test_turns import Longest
 
 STATUS = Status("train-attempt", 0)
-PARTS = [test_intent, test_trust, test_review, test_refused_edits, test_adoption]
+PARTS = [test_intent, test_trust, test_review, test_refused_edits, test_adoption, test_played]
 
 
 def simple(module: ModuleType) -> list[Callable[[], None]]:

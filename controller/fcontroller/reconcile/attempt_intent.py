@@ -93,6 +93,8 @@ class AttemptIntent:
             return with_what_runs(wanted, status)
         if record.generation == generation:
             return wanted
+        if wanted.stops:  # No Pod is made any more, of whatever intent; and the scale counts before the Stop.
+            return in_force(wanted, held)
         lowered = self._lower(framework, record)
         if lowered is not None:
             if lowered.intent.digest == held.digest:
