@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from fcontroller import breath
+from fcontroller.api import path_of
 from fcontroller.decide.status import Status
 from fcontroller.mailbox import IntentLowered, Mailbox
 from fcontroller.reconcile import attempt_intent
@@ -89,11 +90,12 @@ class Slow:
     """Lowering takes its time."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.seconds = 0.0
+        self.seconds, self.times = 0.0, 0
         monkeypatch.setattr(attempt_intent, "LARGE", 0)
         monkeypatch.setattr(attempt_intent, "unhurried", self._unhurried)
 
     async def _unhurried(self, steps: Generator[None, None, Any]) -> tuple[Any, float]:
+        self.times += 1
         await asyncio.sleep(self.seconds)
         return await breath.unhurried(steps)
 
@@ -147,3 +149,24 @@ def test_the_newest_edit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 async def ps_image(made: Lab) -> str:
     """The image of the role that is edited."""
     return str((await pods(made))["train-ps-0"]["containers"][0]["image"])
+
+
+def test_what_begins_again_and_again_lowers_no_more_than_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time that somebody else writes the status, all begins anew."""
+    slow = Slow(monkeypatch)
+
+    async def work() -> None:
+        async with lab(in_memory(), rules=LENIENT) as made:
+            slow.seconds = 100
+            await made.make("train", SPEC)
+            await made.until("train", lambda status: status["state"] == "AttemptCreationPending")
+            for number in range(20):
+                framework = await made.framework("train")
+                framework["status"]["retryPolicyStatus"]["totalRetriedCount"] = number + 1
+                answer = await made.api.request("PUT", f"{path_of('frameworks', 'default', 'train')}/status", framework)
+                assert answer.ok, answer.message
+                await asyncio.sleep(2)
+            await made.until("train", lambda status: status["state"] == "AttemptRunning", 500)
+            assert slow.times == 2  # The first, which was under way, and the last.
+
+    run_in_memory(work())

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TypeVar
 
 from fcompile.lower.digest import KNOWN, V1, version_of
 from fcompile.lower.intent import Intent, at_once
@@ -34,9 +33,6 @@ LARGE = 16 * 1024
 """Bytes of a spec from which on it is lowered in turns: a megabyte may take a second, in which no other Framework had its turn."""
 
 
-T = TypeVar("T")
-
-
 class AttemptIntent:
     """Says what Pods are made from, and which spec holds."""
 
@@ -53,6 +49,7 @@ class AttemptIntent:
         """The digest of the document in force, and the generation of the spec that was lowered last to make it anew."""
         self._recovering = False
         """Whether that is under way."""
+        self._stopped = False
         self._edit = ""
         """The digest of the edit that may be stored now; empty: there is none, or it waits."""
         self._next: Lowered | None = None
@@ -67,7 +64,7 @@ class AttemptIntent:
 
     def stop(self) -> None:
         """Lower nothing any more."""
-        self._lowering, self._recovered = None, ("", 0)
+        self._stopped = True
 
     def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing the ConfigMap."""
@@ -212,7 +209,7 @@ class AttemptIntent:
     def _lower(self, framework: Json, record: IntentRecord) -> Lowered | None:
         """Return what the spec lowers to, and what the review says of that. None: it is being lowered, and a message arrives then."""
         asked = framework["metadata"]["generation"], intents.reviewed_digest(framework)
-        if self._lowering != asked:
+        if self._lowering != asked and not self._stopped:
             self._lowering, self._lowered = asked, None
             self._run(framework, self._lower_in_steps(framework, asked[1], record.digest), lambda: self._lowering == asked, self._keep)
         return self._lowered
@@ -242,23 +239,25 @@ class AttemptIntent:
         if lowered.digest == digest:
             self._keeper.hold(lowered.intent, lowered.digest, lowered.size)
 
-    def _run(self, framework: Json, steps: Generator[None, None, T], wanted: Callable[[], bool], done: Callable[[T], None]) -> None:
-        """Do some work that takes the longer the larger the spec is, at once or in turns.
+    def _run(
+        self, framework: Json, steps: Generator[None, None, Lowered], wanted: Callable[[], bool], done: Callable[[Lowered], None]
+    ) -> None:
+        """Lower a spec: at once, or a large one in turns.
 
-        :param wanted: tells whether its result still counts. :param done: takes that; a message arrives then.
+        :param wanted: tells whether the result still counts. :param done: takes it; after turns a message arrives then.
         """
         if len(json.dumps(framework["spec"])) <= LARGE:
             return done(at_once(steps))
         self._start(self._run_in_turns(framework["metadata"]["namespace"], steps, wanted, done))
 
     async def _run_in_turns(
-        self, namespace: str, steps: Generator[None, None, T], wanted: Callable[[], bool], done: Callable[[T], None]
+        self, namespace: str, steps: Generator[None, None, Lowered], wanted: Callable[[], bool], done: Callable[[Lowered], None]
     ) -> None:
         async with turns().alone(namespace):
-            if not wanted():
+            if self._stopped or not wanted():
                 return
             result, _ = await unhurried(in_long_steps(steps))
-        if wanted():
+        if wanted() and not self._stopped:
             done(result)
             self._maintained = ()
             self._mailbox.put(IntentLowered())
