@@ -18,6 +18,7 @@ from fcontroller.reconcile.attempt_intent import AttemptIntent
 from tests.controller import test_adoption, test_intent, test_played, test_refused_edits, test_review, test_trust
 from tests.controller.lab import LENIENT, Lab, in_memory, lab, run_in_memory
 from tests.controller.test_intent import all_run
+from tests.controller.test_kept_pods import pause
 from tests.controller.test_review import IMAGE
 from tests.controller.test_trust import SPEC, pods
 from tests.decide.world import role_spec
@@ -165,6 +166,7 @@ def test_what_begins_again_and_again_lowers_no_more_than_it_needs(monkeypatch: p
                 framework["status"]["retryPolicyStatus"]["totalRetriedCount"] = number + 1
                 answer = await made.api.request("PUT", f"{path_of('frameworks', 'default', 'train')}/status", framework)
                 assert answer.ok, answer.message
+                await pause(made, "false" if number % 2 else "true")  # Which it stores, and finds what the other has written.
                 await asyncio.sleep(2)
             await made.until("train", lambda status: status["state"] == "AttemptRunning", 500)
             assert slow.times == 2  # The first, which was under way, and the last.
