@@ -50,8 +50,8 @@ def is_kubeflow(version: str) -> bool:
 def is_unknown_job(value: Any) -> bool:
     """Return whether an object of Kubeflow's seems to be a job, and is of no kind that is known: a misspelt one, or one of old."""
     kind, version = text(value, "kind") or "", text(value, "apiVersion") or ""
-    if kind in KINDS and "." not in version.partition("/")[0]:
-        return True  # of no API, or of `kubeflow/v1`
+    if kind in KINDS and _is_no_api(version):
+        return True
     ours = version.partition("/")[0] in _GROUPS_OF_JOBS
     return ours and kind not in KINDS and (kind.lower().endswith("job") or closest(kind, KINDS) is not None)
 
@@ -68,7 +68,7 @@ def convert_job(source: dict[str, Any], runtimes: Runtimes) -> Made:
     where = _CONVERTERS.get((version, kind))
     if where is None:
         known = " or ".join(one for one, other in _CONVERTERS if other == kind)
-        if "." not in version.partition("/")[0]:
+        if _is_no_api(version):
             raise Refusal(
                 ("apiVersion",) if version else (),
                 f"{f'there is no API `{version}`' if version else 'it has no apiVersion'}: write `{known}`",
@@ -98,6 +98,13 @@ def _refuse_template(source: dict[str, Any]) -> None:
         for match in _BRACES.finditer(written) if "{{" in written else ():
             if _OF_HELM.search(match[0]):
                 raise Refusal(path, f"`{match[0]}` is a template: render it first, `helm template CHART | fcompile convert -`")
+
+
+def _is_no_api(version: str) -> bool:
+    """Return whether the `apiVersion` of a job is of no group at all, as `kubeflow/v1`, or of a misspelt one, as `kubeflow.og/v1`."""
+    group = version.partition("/")[0]
+    near = None if group.endswith(_GROUPS_OF_JOBS) else closest(group, _GROUPS_OF_JOBS)  # my-kubeflow.org is somebody's own.
+    return "." not in group or near is not None
 
 
 def _is_in(domain: str, version: str) -> bool:

@@ -162,6 +162,7 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
         ("kind: JAXJob", "kind: JAXJbo", 2, "there is no such kind: did you mean `JAXJob`?"),
         ("kind: JAXJob", "kind: MXNetJob", 2, "`convert` does not know MXNetJob"),
         ("kubeflow.org/v1", "kubeflow/v1", 1, "there is no API `kubeflow/v1`: write `kubeflow.org/v1`"),
+        ("kubeflow.org/v1", "kubeflow.og/v1", 1, "there is no API `kubeflow.og/v1`: write `kubeflow.org/v1`"),
         ("apiVersion: kubeflow.org/v1\n", "", 1, "it has no apiVersion: write `kubeflow.org/v1`"),
         ("kubeflow.org/v1", "kubeflow.org/v1beta2", 1, "this is kubeflow.org/v1beta2: rewrite the job for kubeflow.org/v1, then convert"),
         ("replicas: 4", "replica: 4", 9, "the operator has no field `replica`: did you mean `replicas`?"),
