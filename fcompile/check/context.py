@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fcompile.check.met_indices import is_free_text, met_indices
 from fcompile.check.pod_values import texts
 from fcompile.diagnostics.problem import Part, Path
-from fcompile.lower.placeholders import role_values, substitute, sums_in, values_of
+from fcompile.lower.placeholders import role_values, substitute, substitute_again, sums_in, values_of
 from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
 from fcompile.model.values import at, integer, mapping, name_of, sequence, text
@@ -72,6 +72,8 @@ class FrameworkContext(NamedTuple):
     """Whether there may be placeholders; if not, rules need not look for them."""
     source_keys: dict[tuple[int, int], dict[str, str]]
     """`_keys_of` of mappings, by the position of the role and the mapping's id: found once, since there may be a finding on each key."""
+    made: dict[tuple[int, int], dict[str, Any]]
+    """The templates of each role's first and last task, by its position and the task's index: several rules look at them."""
 
     def templates(self) -> Iterator[tuple[RoleContext, dict[str, Any]]]:
         """Yield each role's template as its first task gets it and, where the index can matter to any rule, as its last one does.
@@ -89,7 +91,11 @@ class FrameworkContext(NamedTuple):
         """Return a role's template with the placeholders of one task filled in; the template itself when there are none."""
         if not self.holds_placeholders:
             return role.template
-        template: dict[str, Any] = substitute(role.template, self.values(role, index))
+        template = self.made.get((role.position, index))
+        if template is None:
+            template = substitute_again(role.template, self.made[role.position, 0], self.values(role, index))
+            if index == role.last_index:
+                self.made[role.position, index] = template
         return template
 
     def values(self, role: RoleContext, index: int) -> dict[str, str]:
@@ -126,26 +132,31 @@ class FrameworkContext(NamedTuple):
 
 
 def framework_context(
-    value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool
+    value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], *, holds: bool, sums: bool
 ) -> FrameworkContext:
-    """Return the context in which the rules look at the Framework `value`; `holds`: its text has a placeholder somewhere."""
+    """Return the context in which the rules look at the Framework `value`.
+
+    :param holds: whether its text may have a placeholder somewhere. :param sums: whether it may have a sum with the index.
+    """
     name = name_of(value) or ""
     own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
     roles = tuple(
-        RoleContext(role, index, text(role, "name") or "", task_number(role), sums_in(_template(role)) if holds else ())
+        RoleContext(role, index, text(role, "name") or "", task_number(role), sums_in(_template(role)) if sums else ())
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
     )
+    made: dict[tuple[int, int], dict[str, Any]] = {}
     if holds:
-        roles = tuple(role._replace(met=_met(role, name, own_namespace)) for role in roles)
-    return FrameworkContext(value, name, own_namespace, version, plain, roles, holds, {})
+        for role in roles:
+            made[role.position, 0] = substitute(role.template, values_of(name, role.name, own_namespace, 0, role.sums))
+        roles = tuple(role._replace(met=_met(role, name, own_namespace, made[role.position, 0])) for role in roles)
+    return FrameworkContext(value, name, own_namespace, version, plain, roles, holds, {}, made)
 
 
-def _met(role: RoleContext, framework: str, namespace: str) -> tuple[int, ...]:
-    first = substitute(role.template, values_of(framework, role.name, namespace, 0, role.sums))
+def _met(role: RoleContext, framework: str, namespace: str, first: dict[str, Any]) -> tuple[int, ...]:
     if role.last_index < 2 or not _index_matters(role.template, first):
         return ()
     values = {**role_values(framework, role.name), names.FRAMEWORK_NAMESPACE: namespace}
-    return met_indices(substitute(role.template, values), role.last_index)
+    return met_indices(substitute_again(role.template, first, values), role.last_index)
 
 
 def _template(role: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from fcompile.check.framework import check_framework
 from fcompile.check.places import Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, own_services, user_services
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
-from fcompile.check.rules.framework.placeholders import may_hold_placeholders
+from fcompile.check.rules.framework.placeholders import may_hold_placeholders, may_hold_sums
 from fcompile.check.rules.framework.unread_lists import unread_lists
 from fcompile.check.selection import frameworks_in, is_framework, objects_in
 from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Span, field_path, framework_label
@@ -127,7 +127,8 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
     for path, value in frameworks:
         here = Located(document, path)
         written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
-        context = framework_context(value, options.namespace, options.version, here.plain, may_hold_placeholders(written))
+        holds, sums = may_hold_placeholders(written), may_hold_sums(written)
+        context = framework_context(value, options.namespace, options.version, here.plain, holds=holds, sums=sums)
         label = framework_label(context.namespace, context.name) if context.name else ""
         findings = islice(chain(check_framework(context, written), _ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
         checked.problems.extend(sorted((here.problem(finding, label) for finding in findings), key=lambda problem: problem.span.start))

@@ -102,6 +102,21 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
     return value
 
 
+def substitute_again(value: Any, made: Any, values: Mapping[str, str]) -> Any:
+    """Return `substitute(value, values)`, in less time.
+
+    :param made: what `substitute` has made of the value with other values for the same placeholders.
+    """
+    if made is value:
+        return value  # There is none in it.
+    if type(value) is dict and "{{FC_" not in "\n".join(value):
+        changed = {key: substitute_again(item, made[key], values) for key, item in value.items() if made[key] is not item}
+        return {**value, **changed}
+    if type(value) is list:
+        return [substitute_again(item, other, values) for item, other in zip(value, made, strict=True)]
+    return substitute(value, values)
+
+
 def _replace(text: str, values: Mapping[str, str]) -> str:
     # In one pass: what one placeholder leaves is not looked at again, and thousands of different sums cost no more than one.
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)

@@ -40,7 +40,8 @@ def framework(*roles: Any, name: str = "train", **spec: Any) -> dict[str, Any]:
 
 def context_of(value: dict[str, Any]) -> FrameworkContext:
     """The Framework as the rules get it."""
-    return framework_context(value, "default", 36, lambda path, part: None, "{{FC_" in repr(value))
+    holds = "{{FC_" in repr(value)
+    return framework_context(value, "default", 36, lambda path, part: None, holds=holds, sums=holds)
 
 
 def found(rules: Callable[[FrameworkContext], Iterator[Finding]], value: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...]]]:

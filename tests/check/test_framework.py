@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+import fcompile
 from fcompile.check.framework import check_framework
 from tests.check.frameworks import context_of, framework, role
 
@@ -57,3 +59,11 @@ def test_a_sum_that_is_too_long_for_the_last_task_is_told() -> None:
     refused = [("FC151", (*TEMPLATE, "spec", "hostname"))]
     for count, expected in ((9, []), (10, refused)):
         assert [one for one in checked(framework(role(count=count, spec={"hostname": name}))) if one[0] != "FC426"] == expected
+
+
+@pytest.mark.parametrize("added", ["{{FC_TASK_INDEX+1}}", "{{FC_TASK_INDEX-0}}", r"{{FC_TASK_INDEX\x2b1}}", r"{{FC_TASK\x5FINDEX\u002d0}}"])
+def test_a_sum_is_found_however_it_is_written(added: str) -> None:
+    """The text of a document says what is not looked for in it."""
+    value = framework(role(spec={"hostname": "SUM-" + 62 * "a"}))
+    found = fcompile.compile(text="# YAML\n" + json.dumps(value).replace("SUM", added)).problems
+    assert [problem.rule.code for problem in found] == ["FC151", "FC426"]

@@ -85,6 +85,11 @@ def may_hold_placeholders(source: str) -> bool:
     return "{{FC_" in source or "\\" in source
 
 
+def may_hold_sums(source: str) -> bool:
+    """Return likewise whether a document may hold sums with the index."""
+    return any(f"{{{{{names.TASK_INDEX}{sign}" in source for sign in "+-") or "\\" in source
+
+
 def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
     """Yield the problems of one Framework's placeholders. The document's text serves to skip most Frameworks quickly."""
     escapes = "\\" in source
@@ -123,7 +128,9 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
     ]
     spec = {key: item for key, item in mapping(context.value, "spec").items() if key in FRAMEWORK_TYPES["FrameworkSpec"]}
     for path, part, written in strings({**spec, "taskRoles": roles}, ("spec",)):
-        found = [name for name in names.PLACEHOLDERS if names.placeholder(name) in written] if "{{FC_" in written else []
+        if "{{FC_" not in written:
+            continue
+        found = [name for name in names.PLACEHOLDERS if names.placeholder(name) in written]
         for name in (*found, *sums_in(written)):
             message = f"{names.placeholder(name)} is only replaced inside `task.pod`: here it stays as it is; write the value itself"
             yield Finding(PLACEHOLDER_OUTSIDE, path, message, part=part)

@@ -51,7 +51,9 @@ def test_names_of_a_service(name: str, role_name: str, count: int, expected: lis
 @pytest.mark.parametrize(("version", "codes"), [(25, ["FC403"]), (35, ["FC403"]), (36, []), (37, [])])
 def test_a_service_whose_name_begins_with_a_digit(version: int, codes: list[str]) -> None:
     """From 1.36 on the API server takes it. It was refused."""
-    context = framework_context(framework(role(service={}), name="1a"), "default", version, lambda path, part: None, False)
+    context = framework_context(
+        framework(role(service={}), name="1a"), "default", version, lambda path, part: None, holds=False, sums=False
+    )
     assert [finding.rule.code for finding in name_rules(context)] == codes
 
 
