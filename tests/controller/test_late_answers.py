@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import pytest
@@ -40,6 +40,8 @@ class Late(Refusing):
         super().__init__(lambda method, path: QUOTA if self.refuses and method == "POST" and path == SERVICES else None)
         self.refuses = False
         self.late: Callable[[str, str], float] = lambda method, path: 0
+        self.written: Callable[[str, str, Answer], Awaitable[Answer]] | None = None
+        """What becomes of an answer on its way."""
         self.log: list[tuple[str, str]] = []
         """Writes of Services and of the ConfigMap, as they were stored."""
 
@@ -55,7 +57,7 @@ class Late(Refusing):
         if answer.ok and method != "GET" and ("/services" in path or path == CONFIG_MAP):
             self.log.append((method, path.rpartition("/")[2]))
         await asyncio.sleep(self.late(method, path))
-        return answer
+        return answer if self.written is None else await self.written(method, path, answer)
 
     async def at_once(self, method: str, path: str, body: Body | None = None) -> Answer:
         """As another user asks it, who is near the server."""

@@ -6,10 +6,23 @@ import asyncio
 
 import pytest
 
-from fcontroller.api import Json, path_of
-from tests.controller.lab import Lab
+from fcontroller.api import Answer, Json, Unreachable, path_of
+from tests.controller.lab import Lab, refusal
 from tests.controller.test_kept_pods import pause
-from tests.controller.test_late_answers import CONFIG_MAP, FRAMEWORK, PS, SERVICES, WORKER, Late, conditions, delete, edit, play, runs
+from tests.controller.test_late_answers import (
+    CONFIG_MAP,
+    FOR_ALL,
+    FRAMEWORK,
+    PS,
+    SERVICES,
+    WORKER,
+    Late,
+    conditions,
+    delete,
+    edit,
+    play,
+    runs,
+)
 from tests.decide.world import role_spec
 
 
@@ -166,6 +179,47 @@ def test_new_tasks_are_made_of_the_edit_that_brings_them_whenever_it_comes(when:
         await made.until("train", lambda status: [task["state"] for task in tasks(status)] == ["AttemptRunning"] * 4)
         labels = {pod["metadata"]["name"]: pod["metadata"]["labels"]["made"] for pod in await made.pods()}
         assert (labels["train-worker-2"], labels["train-worker-3"]) == ("after", "after")
+
+    play(work)
+
+
+@pytest.mark.parametrize("label", ["third", "first"])
+@pytest.mark.parametrize("answer", ["comes after the controller's death", "is lost", "is an error"])
+def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: str, label: str) -> None:
+    """When the next edit came, the one before it was forgotten, and so the controller did not know again what it had written itself."""
+
+    async def work(made: Lab, api: Late) -> None:
+        def wanted(label: str) -> Json:
+            role = role_spec("worker", 1, task=FOR_ALL)
+            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
+            return role
+
+        async def written(method: str, path: str, answered: Answer) -> Answer:
+            if (method, path) == ("PUT", CONFIG_MAP) and not stored.is_set():
+                stored.set()
+                if answer == "is lost":
+                    raise Unreachable("the connection was cut off")
+                if answer == "is an error":
+                    return refusal(500, "InternalError", "it took too long")
+                await asyncio.sleep(1000)
+            return answered
+
+        await runs(made, wanted("first"))
+        stored, api.written = asyncio.Event(), written
+        await edit(api, wanted("second"))
+        await stored.wait()
+        if answer == "comes after the controller's death":
+            await made.kill()
+        await edit(api, wanted(label))
+        if answer == "comes after the controller's death":
+            await made.restart()
+        generation = (await made.framework("train"))["metadata"]["generation"]
+        await made.until("train", lambda status: status["intent"]["observedGeneration"] == generation)
+        await asyncio.sleep(5)
+        assert "IntentForged" not in [event["reason"] for event in await made.events()]
+        await delete(api, path_of("pods", "default", "train-worker-0"))
+        await asyncio.sleep(5)
+        assert [pod["metadata"]["labels"]["made"] for pod in await made.pods()] == [label]
 
     play(work)
 

@@ -46,6 +46,13 @@ def test_one_that_was_written_and_then_edited_again_is_in_force_until_the_next()
     assert plan(IntentRecord(OLD, NEW, 1), LoweredSpec(3, "v1:sha256:third", True), NEW, OLD) == (NEW, None, "v1:sha256:third", None)
 
 
+@pytest.mark.parametrize(
+    "spec", [LoweredSpec(3, "v1:sha256:third", True), LoweredSpec(3, OLD, True), LoweredSpec(3, "v1:sha256:third", False)]
+)
+def test_one_that_may_have_been_written_is_not_forgotten_before_the_config_map_was_read(spec: LoweredSpec) -> None:
+    assert plan(IntentRecord(OLD, NEW, 1), spec, None, OLD) == (OLD, 1, NEW, None)
+
+
 @pytest.mark.parametrize("found", ["", "v1:sha256:forged"])
 def test_what_is_forged_or_lost_is_written_back_where_there_is_a_copy(found: str) -> None:
     assert plan(IntentRecord(OLD, None, 2), SAME, found, OLD, NEW) == (OLD, 2, None, OLD)

@@ -32,6 +32,11 @@ def is_lasting(error: Exception) -> bool:
     return isinstance(error, Refused) and 400 <= error.code < 500 and error.code not in (409, 429)
 
 
+def may_be_stored(error: Exception) -> bool:
+    """Return whether a write that has failed may have been carried out all the same."""
+    return not isinstance(error, Refused) or error.code >= 500
+
+
 def lasts(error: Exception, failures: int, seconds: float = 0.0) -> bool:
     """Return whether a failure has lasted for more than a moment, or will, so that people are to know of it.
 

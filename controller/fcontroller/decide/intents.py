@@ -5,9 +5,9 @@ controller writes:
 
 1. The status names the next digest; 2. the ConfigMap is written; 3. the next digest becomes the one in force.
 
-A controller that dies in between finds in the ConfigMap either the document in force or the next one. Any other document is forged or
-lost. It is written back from a copy whose digest is right: one in memory, or what the spec lowers to. Where there is none, nothing is
-created until a spec that may run takes its place.
+A controller that dies in between finds in the ConfigMap either the document in force or the next one. So a newer edit takes the place of
+the next one only once the ConfigMap was read. Any other document is forged or lost. It is written back from a copy whose digest is right:
+one in memory, or what the spec lowers to. Where there is none, nothing is created until a spec that may run takes its place.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ def plan_intent(record: IntentRecord, named: bool, spec: LoweredSpec, stored: st
     :param held: the digests of the documents that are in memory.
     """
     digest, generation = record.digest, record.generation
+    if stored is None and record.next is not None:
+        return IntentPlan(record, None)  # It may be in the ConfigMap. Whoever forgot that would take it for forged.
     if stored and stored == record.next:
         digest, generation = record.next, None
     wanted = digest if generation == spec.generation or not spec.may_run else spec.digest

@@ -149,6 +149,8 @@ class IntentKeeper:
                 self._failed = work.edit
             case IntentRefused(error):
                 self._failures, self._failed = self._failures + 1, work.edit
+                if work.digest and requests.may_be_stored(error):
+                    self.stored, self._version = None, ""
                 if isinstance(error, Refused) and error.code in (404, 409):
                     self.stored = None
                 elif self.refused or requests.lasts(error, self._failures):
