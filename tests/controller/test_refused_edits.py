@@ -183,6 +183,32 @@ def test_new_tasks_are_made_of_the_edit_that_brings_them_whenever_it_comes(when:
     play(work)
 
 
+@pytest.mark.parametrize("when", ["no controller runs", "its Service is refused"])
+def test_what_has_completed_is_not_all_while_a_role_waits(when: str) -> None:
+    """The scale-down of an edit came into force before the role that it brought, and the Framework ended well without it."""
+
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, role_spec("worker", 2))
+        ended = [{"op": "add", "path": "/status/phase", "value": "Succeeded"}]
+        assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-worker-0')}/status", ended)).ok
+        await made.until("train", lambda status: tasks(status)[0]["state"] == "Completed")
+        api.refuses = when == "its Service is refused"
+        if when == "no controller runs":
+            await made.kill()
+        await edit(api, role_spec("worker", 1), PS)
+        if when == "no controller runs":
+            await made.restart()
+        await asyncio.sleep(60)
+        assert (await made.framework("train"))["status"]["state"] == "AttemptRunning"
+        api.refuses = False
+        await asyncio.sleep(60)
+        assert [pod["metadata"]["name"] for pod in await made.pods()] == ["train-ps-0"]
+        assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-ps-0')}/status", ended)).ok
+        await made.completed("train")
+
+    play(work)
+
+
 @pytest.mark.parametrize("label", ["third", "first"])
 @pytest.mark.parametrize("answer", ["comes after the controller's death", "is lost", "is an error"])
 def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: str, label: str) -> None:

@@ -23,7 +23,7 @@ def policies(context: ReconcileContext) -> None:
     if met:
         first = min(when for when, _ in met)
         end_framework_attempt(context, next(completion for when, completion in met if _together(when, first)))
-    elif 0 < context.spec.task_number <= _completed_tasks(context):
+    elif 0 < context.spec.task_number <= _completed_tasks(context) and not context.spec.awaited:
         role, task = _last(context)
         end_framework_attempt(context, _all_completed(role, task, _completed_tasks(context), context.spec.task_number))
 

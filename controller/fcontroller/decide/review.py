@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from fcompile.lower.digest import KNOWN, version_of
@@ -51,7 +52,7 @@ def in_force(spec: Spec, intent: Intent) -> Spec:
     It is the whole spec when the intent was made of it. If not, a role that the spec has lost stays as it was.
     """
     roles = [spec.roles.get(role.name) or _stored_role(role) for role in intent.roles]
-    return spec._replace(roles={role.name: role for role in roles})
+    return with_roles(spec, {role.name: role for role in roles})
 
 
 def with_what_runs(spec: Spec, status: Status) -> Spec:
@@ -60,7 +61,13 @@ def with_what_runs(spec: Spec, status: Status) -> Spec:
     A role that the spec has lost stays, and its tasks are not retried, since it is unknown what their Pods are made from.
     """
     roles = [spec.roles.get(role.name) or _bare_role(role) for role in status.roles]
-    return spec._replace(roles={role.name: role for role in roles})
+    return with_roles(spec, {role.name: role for role in roles})
+
+
+def with_roles(spec: Spec, roles: Mapping[str, RoleSpec]) -> Spec:
+    """Return the spec with other roles in force than it has."""
+    awaited = sum(role.task_number for role in spec.roles.values() if role.name not in roles)
+    return spec._replace(roles=roles, awaited=awaited)
 
 
 def _stored_role(role: Role) -> RoleSpec:

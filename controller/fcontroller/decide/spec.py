@@ -44,6 +44,8 @@ class Spec(NamedTuple):
     """Seconds from the creation of the first ConfigMap, after which the Framework ends; None: never."""
     keeps_pods: bool = False
     """Whether finished Pods of tasks that are not retried stay (`cleanPodPolicy`)."""
+    awaited: int = 0
+    """How many tasks roles have that the Framework wants and that are not in force yet: they are neither made nor completed."""
 
     @property
     def stops(self) -> bool:

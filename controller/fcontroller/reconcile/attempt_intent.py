@@ -16,7 +16,7 @@ from fcontroller.api import Json
 from fcontroller.breath import in_long_steps, turns, unhurried
 from fcontroller.decide.conditions import INTENT_STORED, is_said, set_problem, set_reviewed
 from fcontroller.decide.intents import LoweredSpec, plan_intent
-from fcontroller.decide.review import Verdict, in_force, review, with_what_runs
+from fcontroller.decide.review import Verdict, in_force, review, with_roles, with_what_runs
 from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING
 from fcontroller.decide.status import IntentRecord, Status
@@ -99,7 +99,8 @@ class AttemptIntent:
             if not lowered.verdict.may_run or self._keeper.refused:
                 return in_force(wanted, held)
         self.awaits_edit = self._is_late
-        return wanted._replace(retry=last.retry, roles=last.roles)
+        kept = with_roles(wanted, last.roles) if self._is_late else wanted._replace(roles=last.roles)
+        return kept._replace(retry=last.retry)
 
     def renderer(self, status: Status, framework: Json) -> PodRenderer | None:
         """Return what renders Pods, or None while it is not known what they are made from."""
