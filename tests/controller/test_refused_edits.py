@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fcontroller.api import Answer, Json, Unreachable, path_of
+from fcontroller.api import Answer, Json, Unreachable, collection, path_of
 from tests.controller.lab import Lab, refusal
 from tests.controller.test_kept_pods import pause
 from tests.controller.test_late_answers import (
@@ -179,6 +179,36 @@ def test_new_tasks_are_made_of_the_edit_that_brings_them_whenever_it_comes(when:
         await made.until("train", lambda status: [task["state"] for task in tasks(status)] == ["AttemptRunning"] * 4)
         labels = {pod["metadata"]["name"]: pod["metadata"]["labels"]["made"] for pod in await made.pods()}
         assert (labels["train-worker-2"], labels["train-worker-3"]) == ("after", "after")
+
+    play(work)
+
+
+def test_a_pod_that_was_made_before_an_edit_is_recognized_after_a_death() -> None:
+    """It was looked at only once the edit was in force, and was deleted, since that makes another one."""
+
+    async def work(made: Lab, api: Late) -> None:
+        def wanted(label: str) -> Json:
+            role = role_spec("worker", 2)
+            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
+            return role
+
+        async def written(method: str, path: str, answered: Answer) -> Answer:
+            if (method, path) == ("POST", collection("pods", "default")):
+                api.refusal = lambda _, path: refusal(500, "InternalError", "not now") if path == f"{FRAMEWORK}/status" else None
+            return answered
+
+        api.written = written
+        await made.make("train", {"taskRoles": [wanted("before")]})
+        await asyncio.sleep(5)
+        before = {pod["metadata"]["uid"] for pod in await made.pods()}
+        await made.kill()
+        api.written, api.refusal = None, lambda method, path: None
+        await edit(api, wanted("after"))
+        await made.restart()
+        await asyncio.sleep(20)
+        assert {pod["metadata"]["uid"] for pod in await made.pods()} == before
+        assert len(before) == 2
+        assert "PodNotRecognized" not in [event["reason"] for event in await made.events()]
 
     play(work)
 

@@ -100,7 +100,8 @@ def test_a_long_reason_of_a_deletion_is_cut_as_messages_are() -> None:
 
 
 def test_one_is_only_recognized_when_it_is_known_what_pods_are_made_from_and_the_state_is_stored() -> None:
-    assert decide(context(states.CREATION_PENDING, STRANGER, may_create=False)) == []
+    assert decide(context(states.CREATION_PENDING, STRANGER, may_recognize=False)) == []
+    assert decide(context(states.CREATION_PENDING, STRANGER, may_create=False)) == [RecognizePod(KEY, STRANGER["uid"])]
     made = context(states.CREATION_PENDING, STRANGER)
     the_task(made).changed = made.status.touch()
     assert decide(made) == []

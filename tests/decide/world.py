@@ -190,6 +190,7 @@ class World:
             creating=False,
             may_begin=True,
             may_create=True,
+            may_recognize=True,
         )
 
     def new_uid(self) -> str:

@@ -88,7 +88,9 @@ class ReconcileContext:
     may_begin: bool
     """Whether an attempt of the Framework as it is may begin: it was reviewed, and the status names its intent."""
     may_create: bool
-    """Whether it is known what Pods are made from."""
+    """Whether it is known what Pods are made from, and that is in force already."""
+    may_recognize: bool
+    """Whether it is known what Pods were made from that are there: an edit that is not in force yet changes nothing about them."""
     actions: list[Action] = field(default_factory=list)
     looked_at_tasks: bool = False
     """Whether it came to the tasks at all; if not, they are still to be looked at."""

@@ -78,7 +78,7 @@ def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) 
     going = pod.deletion_start is not None
     asked_for = task.state == CREATION_PENDING and task.attempt.object_uid is None and not task.deletion_pending
     if asked_for and context.status.state not in COMPLETING and (pod.finished or not going):
-        if context.may_create and is_stored(context, role, task):
+        if context.may_recognize and is_stored(context, role, task):
             context.actions.append(actions.RecognizePod(role.key(task), pod.uid))
     elif force or not going or _lingers(context, role, task, pod):
         context.actions.append(actions.DeletePod(role.key(task), pod.uid, force))

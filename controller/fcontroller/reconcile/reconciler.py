@@ -380,6 +380,7 @@ class Reconciler:
             creating=self.workers.creating,
             may_begin=status is not None and self.intent.next(status) is not None,
             may_create=self.renderer is not None and not self.intent.awaits_edit,
+            may_recognize=self.renderer is not None,
         )
 
     def _restart(self) -> str:
