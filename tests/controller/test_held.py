@@ -248,6 +248,29 @@ def test_what_has_gone_in_a_pause_is_not_held_any_more() -> None:
     run_in_memory(work())
 
 
+def test_a_config_map_that_nobody_asks_for_in_a_pause_is_not_held_after_it() -> None:
+    """It was gone for a minute when an Event said that it was still there: without a look, the state alone counted."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            config_map = path_of("configmaps", "default", "train-attempt")
+            assert (await made.api.request("DELETE", config_map, {"apiVersion": "v1", "kind": "DeleteOptions"})).ok
+            await made.until("train", lambda status: status["state"] == "AttemptDeleting")
+            await made.kill()
+            await pause(made, "true")
+            await asyncio.sleep(2)
+            await made.restart()
+            await asyncio.sleep(60)
+            await pause(made, "false")
+            await made.completed("train")
+            await asyncio.sleep(5)
+            assert "DeletionHeld" not in [event["reason"] for event in await made.events()]
+
+    run_in_memory(work())
+
+
 def test_no_pod_is_said_to_be_refused_in_a_pause() -> None:
     """None is asked for, so that nobody knew when that was over; and an alert said that the API server takes no Pod of any Framework."""
     full = [True]

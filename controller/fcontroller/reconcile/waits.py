@@ -131,7 +131,9 @@ class Waits:
         pods = self._owned.pods
         found, uid = self._owned.config_map, framework["metadata"]["uid"]
         in_the_way = found is not None and found.controller == uid and found.deletion_start is not None and status.state == CREATION_PENDING
-        self.note_deletion(None, in_the_way or (status.state == DELETING and not pods))
+        # In a pause nobody asks whether one that is not shown is gone, or has only lost its label.
+        may_be_there = not self._paused or (found is not None and found.uid == status.attempt.object_uid)
+        self.note_deletion(None, in_the_way or (status.state == DELETING and not pods and may_be_there))
         if self._older is None:
             self._older = set(self._goes)
         while self._older and (first := next(iter(self._older))) not in self._goes:
