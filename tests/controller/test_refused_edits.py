@@ -183,6 +183,30 @@ def test_new_tasks_are_made_of_the_edit_that_brings_them_whenever_it_comes(when:
     play(work)
 
 
+def test_new_tasks_are_made_of_an_edit_that_comes_while_the_one_before_it_is_not_answered() -> None:
+    """It counted as refused before it was tried, and its new tasks ran for good what was there before both edits."""
+
+    async def work(made: Lab, api: Late) -> None:
+        def wanted(count: int, label: str) -> Json:
+            role = role_spec("worker", count)
+            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
+            return role
+
+        await runs(made, wanted(1, "first"))
+        api.late = lambda method, path: 40 if (method, path) == ("PUT", CONFIG_MAP) else 0
+        await edit(api, wanted(1, "second"))
+        await asyncio.sleep(20)
+        assert await conditions(made) == {"IntentStored": "False"}
+        await edit(api, wanted(2, "third"))
+        await asyncio.sleep(3)
+        api.late = lambda method, path: 0
+        await asyncio.sleep(60)
+        labels = {pod["metadata"]["name"]: pod["metadata"]["labels"]["made"] for pod in await made.pods()}
+        assert labels == {"train-worker-0": "first", "train-worker-1": "third"}
+
+    play(work)
+
+
 def test_a_pod_that_was_made_before_an_edit_is_recognized_after_a_death() -> None:
     """It was looked at only once the edit was in force, and was deleted, since that makes another one."""
 

@@ -96,7 +96,7 @@ class AttemptIntent:
         if lowered is not None:
             if lowered.intent.digest == held.digest:
                 return wanted
-            if not lowered.verdict.may_run or self._keeper.refused:
+            if not lowered.verdict.may_run or self._keeper.refuses(lowered.digest):
                 return in_force(wanted, held)
         self.awaits_edit = self._is_late
         kept = with_roles(wanted, last.roles) if self._is_late else wanted._replace(roles=last.roles)

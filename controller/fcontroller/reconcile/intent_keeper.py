@@ -84,6 +84,13 @@ class IntentKeeper:
         """Return whether nothing is under way, waits or is wrong: then nothing changes but by a message."""
         return self._work is None and self._next is None and self.stored is not None and not (self.refused or self.orphaned)
 
+    def refuses(self, edit: str) -> bool:
+        """Return whether the API server does not let an edit be stored. One that was not tried yet may have better luck than the last one.
+
+        :param edit: its digest.
+        """
+        return bool(self.refused) and self._failed in ("", edit)
+
     def begin(self, intent: Intent, digest: str, size: int) -> None:
         """Note that a new attempt began with this intent in its ConfigMap."""
         self.held, self._sizes, self.stored, self.problem, self._version, self.orphaned = {}, {}, digest, "", "", False
