@@ -229,7 +229,7 @@ def refused_writes(answer: Answer) -> Refusing:
     return Refusing(lambda method, path: answer if method == "PUT" and "/configmaps/" in path else None)
 
 
-@pytest.mark.parametrize("code", [413, 422, 403, 500])
+@pytest.mark.parametrize("code", [413, 422, 403, 500, 404, 409])
 def test_an_intent_that_cannot_be_stored_holds_up_nothing_else(code: int) -> None:
     async def work() -> None:
         async with lab(refused_writes(refusal(code, "Refused", "not that"))) as made:

@@ -28,6 +28,9 @@ from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.services import Services
 
+_RACES = 5
+"""How often in a row somebody else may have been first, before that is no race: a webhook may answer with a conflict for ever."""
+
 
 class _Work(NamedTuple):
     """What is done, or waited for."""
@@ -158,9 +161,10 @@ class IntentKeeper:
                 self._failures, self._failed = self._failures + 1, work.edit
                 if work.digest and requests.may_be_stored(error):
                     self.stored, self._version = None, ""
-                if isinstance(error, Refused) and error.code in (404, 409):
+                is_missed = isinstance(error, Refused) and error.code in (404, 409)
+                if is_missed:
                     self.stored = None
-                elif self.refused or requests.lasts(error, self._failures):
+                if self.refused or (self._failures >= _RACES if is_missed else requests.lasts(error, self._failures)):
                     self.refused = str(error)
 
     def _do(self, work: _Work, begin: Callable[[], Coroutine[Any, Any, IntentRead]], delay: Callable[[int], float]) -> None:
