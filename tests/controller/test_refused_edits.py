@@ -183,6 +183,30 @@ def test_new_tasks_are_made_of_the_edit_that_brings_them_whenever_it_comes(when:
     play(work)
 
 
+@pytest.mark.parametrize("code", [409, 404])
+def test_a_service_that_is_always_refused_for_a_race_is_refused(code: int) -> None:
+    """The attempt began, and an edit came into force, without it, and it was said that it was changed as soon as it was written."""
+
+    async def work(made: Lab, api: Late) -> None:
+        denied = refusal(code, "Refused", "not that")
+        api.refusal = lambda method, path: denied if api.refuses and (method, path) == ("POST", SERVICES) else None
+        api.refuses = True
+        await made.make("train", {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 0}, "taskRoles": [WORKER]})
+        for _ in ("the attempt", "an edit"):
+            await asyncio.sleep(30)
+            assert await conditions(made) == {"ServicesMade": "False", "IntentStored": "False"}
+            found = (await made.framework("train"))["status"]["conditions"]
+            assert all("not that" in each["message"] for each in found if each["status"] == "False" and each["reason"] == "Refused")
+            before = len(await made.pods())
+            api.refuses = False
+            await asyncio.sleep(60)
+            assert len(await made.pods()) == before + 1
+            api.refuses = True
+            await edit(api, WORKER, PS)
+
+    play(work)
+
+
 def test_new_tasks_are_made_of_an_edit_that_comes_while_the_one_before_it_is_not_answered() -> None:
     """It counted as refused before it was tried, and its new tasks ran for good what was there before both edits."""
 

@@ -12,7 +12,7 @@ from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SILENT, SLOW, Pace
-from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
+from fcontroller.api import Answer, Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.conditions import some
 from fcontroller.decide.services import SPEC, Action, CreateService, DeleteService, Plan, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported, Start
@@ -42,6 +42,8 @@ class Services:
         self._taken: list[str] = []
         self._wrong = self._wrong_next = ""
         """Why a Service could not be written that the attempt wants, and one that an edit or the next attempt wants, as was reported."""
+        self._conflict: Answer | None = None
+        """What the last write was answered, if it was refused."""
         self._unanswered: float | None = None
         """Since when there has been no answer, by the clock of the loop."""
         self._repairs = Pace()
@@ -123,6 +125,9 @@ class Services:
                 # The watch has shown by now what was different.
                 if all([await self._do(action, sends) for action in to_do]):
                     break
+            else:
+                if self._conflict is not None and planned().actions:
+                    raise Refused(self._conflict)  # It is no race: a webhook may answer so, again and again.
         except Refused as error:
             self._unanswered = None
             self._report([], str(error), maintains)
@@ -214,6 +219,7 @@ class Services:
 
     async def _write(self, api: Api, method: str, path: str, service: Json) -> bool:
         answer = await api.request(method, path, {"apiVersion": "v1", "kind": "Service", **service})
+        self._conflict = None if answer.ok else answer
         if answer.ok:
             self._found.take(answer.body)
         elif answer.code in (404, 409):
