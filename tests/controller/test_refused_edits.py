@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from fcontroller.api import Answer, Json, Unreachable, collection, path_of
-from tests.controller.lab import Lab, refusal
+from tests.controller.lab import Lab, lab, refusal, run_in_memory
 from tests.controller.test_kept_pods import pause
 from tests.controller.test_late_answers import (
     CONFIG_MAP,
@@ -259,6 +259,29 @@ def test_a_pod_that_was_made_before_an_edit_is_recognized_after_a_death() -> Non
         assert "PodNotRecognized" not in [event["reason"] for event in await made.events()]
 
     play(work)
+
+
+@pytest.mark.parametrize("keeps", [{}, {"cleanPodPolicy": "None"}])
+def test_a_role_that_an_unreviewed_edit_removes_is_retried_after_a_death_all_the_same(keeps: Json) -> None:
+    """Before the intent was read, a task that had failed completed without a retry, and with it the attempt."""
+
+    async def work() -> None:
+        api = Late()
+        async with lab(api) as made:
+            spec = {"taskRoles": [role_spec(name, 1, task=FOR_ALL) for name in ("worker", "ps")], **keeps}
+            await made.make("train", spec)
+            await made.until("train", lambda status: status["taskCounts"]["running"] == 2)
+            await made.kill()
+            ended = [{"op": "add", "path": "/status/phase", "value": "Failed"}]
+            assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-ps-0')}/status", ended)).ok
+            await edit(api, spec["taskRoles"][0])
+            api.late = lambda method, path: 5 if (method, path) == ("GET", CONFIG_MAP) else 0
+            await made.restart()
+            await asyncio.sleep(30)
+            status = (await made.framework("train"))["status"]
+            assert (status["attemptStatus"]["id"], status["state"], status["taskCounts"]["running"]) == (0, "AttemptRunning", 2)
+
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("when", ["no controller runs", "its Service is refused"])

@@ -52,7 +52,7 @@ def test_it_says_whether_pods_are_made() -> None:
 
 
 def test_while_it_is_not_known_what_pods_are_made_from_only_roles_that_run_hold() -> None:
-    """One that the spec has lost is what runs of it, and its tasks are not retried."""
+    """One that the spec has lost is what runs of it, and nothing is decided about its tasks that have ended."""
     world = World({"taskRoles": [role_spec("a", 1), role_spec("gone", 3, task={"podGracefulDeletionTimeoutSec": 7})]}, SETTINGS)
     world.run(1)
     assert world.status is not None
@@ -64,7 +64,7 @@ def test_while_it_is_not_known_what_pods_are_made_from_only_roles_that_run_hold(
     held = with_what_runs(world.rules, world.status)
     assert (held.execution_type, list(held.roles)) == ("Stop", ["a", "gone"])
     assert held.roles["a"] == world.rules.roles["a"]
-    assert held.roles["gone"] == RoleSpec("gone", 2, -1, -1, RetryPolicy(False, 0), 7)
+    assert held.roles["gone"] == RoleSpec("gone", 2, -1, -1, RetryPolicy(False, 0), 7, known=False)
 
 
 @pytest.mark.parametrize("spec", [{}, {"taskRoles": None}])

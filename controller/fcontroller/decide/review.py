@@ -58,7 +58,7 @@ def in_force(spec: Spec, intent: Intent) -> Spec:
 def with_what_runs(spec: Spec, status: Status) -> Spec:
     """Return the part of the spec that is about running roles, for the time in which the intent is not known.
 
-    A role that the spec has lost stays, and its tasks are not retried, since it is unknown what their Pods are made from.
+    A role that the spec has lost stays. What becomes of its tasks that have ended is decided once the intent is known, or the edit holds.
     """
     roles = [spec.roles.get(role.name) or _bare_role(role) for role in status.roles]
     return with_roles(spec, {role.name: role for role in roles})
@@ -76,4 +76,5 @@ def _stored_role(role: Role) -> RoleSpec:
 
 def _bare_role(role: RoleStatus) -> RoleSpec:
     count = len(role.tasks) - role.deletion_pending
-    return RoleSpec(role.name, count, -1, -1, RetryPolicy(fancy=False, max_retry_count=0), role.graceful_deletion_timeout)
+    never = RetryPolicy(fancy=False, max_retry_count=0)
+    return RoleSpec(role.name, count, -1, -1, never, role.graceful_deletion_timeout, known=False)

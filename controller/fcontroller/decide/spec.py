@@ -33,6 +33,8 @@ class RoleSpec(NamedTuple):
     """Seconds; None: a Pod is never deleted by force."""
     owners: int = 1
     """How many owners its Pods have: the ConfigMap, and those of the Framework's own text."""
+    known: bool = True
+    """Whether its policies are known. Otherwise none of its tasks is retried, or completes, before they are."""
 
 
 class Spec(NamedTuple):

@@ -146,7 +146,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
     """Handle a Pod that exists and that nobody has begun to delete."""
     status = context.status
     if task.state == DELETION_PENDING:
-        if is_stored(context, role, task):
+        if is_stored(context, role, task) and not (context.spec.keeps_pods and _waits_for_policies(context, role, task)):
             if _stays(context, role, task, pod):
                 _keep(context, role, task)
             else:
@@ -223,7 +223,15 @@ def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: J
     is_stored(context, role, task)
 
 
+def _waits_for_policies(context: ReconcileContext, role: Role, task: Task) -> bool:
+    """Return whether it cannot be said yet whether the task is retried."""
+    spec = context.spec.roles.get(role.name)
+    return spec is not None and not spec.known and not task.deletion_pending and context.status.state not in COMPLETING
+
+
 def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> None:
+    if _waits_for_policies(context, role, task):
+        return
     key = role.key(task)
     assert task.attempt.completion is not None
     decision = _retry(context, role, task, task.attempt.completion)
