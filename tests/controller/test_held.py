@@ -298,6 +298,37 @@ def test_no_pod_is_said_to_be_refused_in_a_pause() -> None:
     run_in_memory(work())
 
 
+def test_pods_that_nobody_asks_for_since_the_intent_is_unknown_are_not_said_to_be_taken_again() -> None:
+    """It was said after a restart, for as long as the ConfigMap could not be read."""
+    pods, unread = [True], [False]
+
+    def answer(method: str, path: str) -> Answer | None:
+        if pods[0] and method == "POST" and path.endswith("/pods"):
+            return refusal(403, "Forbidden", "exceeded quota: pods")
+        return DENIED if unread[0] and method == "GET" and path.endswith("/configmaps/train-attempt") else None
+
+    async def work() -> None:
+        async with lab(Refusing(answer)) as made:
+            await made.make("train", SPEC)
+            await condition(made, "PodsCreated", "False")
+            unread[0] = True
+            await made.restart()
+            said = await condition(made, "IntentStored", "False")
+            assert "cannot be read, and no Pod is created until it is" in said["message"]
+            await asyncio.sleep(100)
+            found = (await made.framework("train"))["status"]["conditions"]
+            assert [each["status"] for each in found if each["type"] == "PodsCreated"] == ["False"]
+            unread[0] = False
+            await condition(made, "IntentStored", "True")
+            await asyncio.sleep(30)
+            await condition(made, "PodsCreated", "False")
+            pods[0] = False
+            await all_run(made, "train", [0, 0])
+            await condition(made, "PodsCreated", "True")
+
+    run_in_memory(work())
+
+
 def test_what_the_garbage_collector_leaves_is_deleted() -> None:
     """All but what is nobody's task, and holds the ConfigMap nevertheless."""
 

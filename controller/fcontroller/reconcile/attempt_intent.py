@@ -287,6 +287,8 @@ class AttemptIntent:
             if digest in keeper.held:
                 return "Forged", why + (f"It cannot be repaired: {keeper.refused}" if keeper.refused else "It is repaired from a copy")
             return "Forged", f"{why}No Pod is created, since there is no copy: compile the Framework with `fcompile build`, and apply that"
+        if keeper.refused and digest and digest not in keeper.held:
+            return "Refused", f"{where} cannot be read, and no Pod is created until it is: {keeper.refused}"
         if keeper.refused:
             return "Refused", f"{where} cannot be written, and an edit of Pods or Services is not in force until it is: {keeper.refused}"
         return "", ""

@@ -267,7 +267,7 @@ class Reconciler:
             self._maintain_intent(self.status)
         context = self._decide()
         self._prepare_intent(context.status)
-        self.waits.say(context.status, self.framework, self.spec, self.paused)
+        self.waits.say(context.status, self.framework, self.spec, self.paused, context.may_create)
         self.workers.advance(context.actions, self._action_context)
         runs = context.status.state in CREATED and not context.deleting and not self.paused
         renderer = self.renderer if runs else None

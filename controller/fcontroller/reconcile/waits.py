@@ -41,7 +41,7 @@ _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 """Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
 
 _ASKED = SLOW + 1
-"""Seconds after the beginning, or a pause, in which whatever is needed is requested, and refused or not answered."""
+"""Seconds after the beginning, or after nothing was requested, in which whatever is needed is requested, and refused or not answered."""
 
 
 class Waits:
@@ -66,7 +66,7 @@ class Waits:
         """Of these, those that were being deleted when counting began, and perhaps some that are gone; None: that was not looked at yet."""
         self.begin()
         self._asked = float("-inf")  # Unless it begins with what another one has said.
-        self._paused = False
+        self._paused = self._holds = False
 
     def begin(self) -> None:
         """Count from now on how long each Pod that is being deleted takes."""
@@ -81,17 +81,21 @@ class Waits:
         else:
             self._goes.pop(key, None)
 
-    def say(self, status: Status, framework: Json, spec: Spec, paused: bool) -> None:
-        """Set the conditions, and write Events for what people are to look at."""
+    def say(self, status: Status, framework: Json, spec: Spec, paused: bool, may_create: bool) -> None:
+        """Set the conditions, and write Events for what people are to look at.
+
+        :param may_create: whether Pods that are missing are asked for.
+        """
         loop = asyncio.get_running_loop()
         if self._workers.has_many_failures and loop.time() < self._said + 1:
             return  # Each failure is tried again, and has the conditions looked at.
         self._said = loop.time()
         generation, now, warn = framework["metadata"]["generation"], self._dependencies.now(), self._dependencies.report.warn
         workers, trouble = self._workers, self._workers.has_trouble  # Mostly there is none, and nothing to go through.
-        if self._paused and not paused:
+        holds = paused or (status.state in CREATED and not may_create)
+        if self._holds and not holds:
             self._asked = loop.time() + _ASKED
-        self._paused = paused
+        self._paused, self._holds = paused, holds
         over = status.state == COMPLETED  # What is said now stays.
         knows = over or loop.time() >= self._asked
         if not knows and has_had_problems(status):
@@ -99,7 +103,7 @@ class Waits:
         if not paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in workers.refused(status).items()] if trouble else []
             queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
-            if refused or queued or knows or status.state not in CREATED:
+            if refused or queued or (knows and not holds) or status.state not in CREATED:
                 set_pods_created(status, refused, queued, workers.await_turn, generation, now)
             self._denied = workers.failing(status, *_DELETIONS) if trouble else []
         else:
