@@ -91,6 +91,20 @@ def test_a_pod_that_has_lost_its_label_stays() -> None:
         runs(world, 1)
 
 
+def test_what_went_with_its_config_map_after_a_death_is_not_said_to_run() -> None:
+    with World() as world:
+        world.make({"taskRoles": [role("a", 2)]})
+        runs(world, 2)
+        world.die()
+        world.annotate(names.PAUSE_ANNOTATION, "true")
+        world.delete("configmaps", "f-attempt")
+        world.until(lambda: not world.all("configmaps"), 100)
+        assert not world.all("pods")
+        world.start()
+        world.run(60)
+        assert (world.status()["state"], world.status()["taskCounts"]["running"]) == ("AttemptCompleted", 0)
+
+
 def test_after_a_death_its_own_pods_are_recognized_and_strange_ones_stay() -> None:
     with World() as world:
         world.make({"taskRoles": [role("a", 2)]})

@@ -297,7 +297,10 @@ def _look_for_remaining(context: ReconcileContext, remaining: set[Key], keys: It
         if key not in context.busy and (task.state == CREATION_REQUESTED or is_stored(context, role, task)):
             assert task.attempt.object_uid is not None
             completion = task.attempt.completion or ended_with_the_attempt()
-            context.actions.append(actions.DeletePod(key, task.attempt.object_uid, completion=completion))
+            if context.paused and not context.deleting:  # Nothing is deleted, but what is gone is gone.
+                context.actions.append(actions.ConfirmPodGone(key, task.attempt.object_uid, completion))
+            else:
+                context.actions.append(actions.DeletePod(key, task.attempt.object_uid, completion=completion))
 
 
 def _remains(context: ReconcileContext, key: Key) -> bool:
