@@ -79,7 +79,8 @@ def test_one_that_nobody_could_read_again_is_refused() -> None:
             status = await made.until("train", lambda status: bool(status.get("conditions")))
             (said,) = status["conditions"]
             assert (said["type"], said["status"], said["reason"]) == ("IntentReviewed", "False", "Uncompilable")
-            assert "bytes, and may have 4,194,304" in said["message"]
+            assert said["message"].startswith("The spec cannot be compiled: its intent has ")
+            assert "bytes, and may have 4,194,304: see" in said["message"]
             assert status["state"] == "AttemptCreationPending"
             await made.edit("train", "executionType", "Stop")
             await made.completed("train")

@@ -67,6 +67,19 @@ def test_while_it_is_not_known_what_pods_are_made_from_only_roles_that_run_hold(
     assert held.roles["gone"] == RoleSpec("gone", 2, -1, -1, RetryPolicy(False, 0), 7, known=False)
 
 
+def test_a_task_that_is_still_being_replaced_costs_no_other_its_place() -> None:
+    """It was the last one, which runs, that was too many by the number of tasks."""
+    world = World({"taskRoles": [role_spec("gone", 3)]}, SETTINGS)
+    world.run(1)
+    assert world.status is not None
+    (gone,) = world.status.roles
+    gone.count(gone.tasks[1], -1)
+    gone.tasks[1].deletion_pending = True
+    gone.count(gone.tasks[1], 1)
+    world.set_spec({"taskRoles": [role_spec("new", 1)]})
+    assert with_what_runs(world.rules, world.status).roles["gone"].task_number == 3
+
+
 @pytest.mark.parametrize("spec", [{}, {"taskRoles": None}])
 def test_a_spec_that_says_little(spec: dict[str, object]) -> None:
     read = read_spec({"spec": {**spec, "retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 0}}})

@@ -75,6 +75,7 @@ def _stored_role(role: Role) -> RoleSpec:
 
 
 def _bare_role(role: RoleStatus) -> RoleSpec:
-    count = len(role.tasks) - role.deletion_pending
+    # Of those before the last that is wanted, one may be marked still: a new task takes its place when it has ended.
+    count = max([task.index + 1 for task in role.tasks if not task.deletion_pending], default=0)
     never = RetryPolicy(fancy=False, max_retry_count=0)
     return RoleSpec(role.name, count, -1, -1, never, role.graceful_deletion_timeout, known=False)

@@ -221,7 +221,8 @@ class AttemptIntent:
             verdict = review(reviewed, intent.digest, self._dependencies.rules)
         except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
             intent, found, size = Intent(framework["metadata"]["name"], "", {}, (), "", V1), "", 0
-            verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {error!r}: see `fcompile validate`", False)
+            why = str(error) if isinstance(error, ValueError) else repr(error)
+            verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {why}: see `fcompile validate`", False)
         return Lowered(framework["metadata"]["generation"], reviewed, intent, found, size, verdict)
 
     def _keep(self, lowered: Lowered) -> None:
