@@ -28,8 +28,12 @@ class RoleContext(NamedTuple):
     """Empty when it has none."""
     task_number: int
     """`taskNumber`, 1 when it is left out or of a wrong type."""
-    sums: tuple[str, ...] = ()
+    template: dict[str, Any]
+    """Its `task.pod`; empty when there is none."""
+    sums: tuple[str, ...]
     """The sums with the index in its template, as `FC_TASK_INDEX+1`."""
+    index_matters: bool = False
+    """Whether its tasks differ in more than free text."""
     met: tuple[int, ...] = ()
     """Tasks, neither the first nor the last, in which a name with the index becomes the same as a fixed name."""
 
@@ -40,10 +44,6 @@ class RoleContext(NamedTuple):
     @property
     def template_path(self) -> Path:
         return (*self.path, "task", "pod")
-
-    @property
-    def template(self) -> dict[str, Any]:
-        return _template(self.value)
 
     @property
     def serves(self) -> bool:
@@ -83,7 +83,7 @@ class FrameworkContext(NamedTuple):
         for role in self.roles:
             first = self.substituted(role, 0)
             yield role, first
-            if role.last_index > 0 and _index_matters(role.template, first):
+            if role.index_matters:
                 for index in (role.last_index, *role.met):
                     yield role, self.substituted(role, index)
 
@@ -140,27 +140,27 @@ def framework_context(
     """
     name = name_of(value) or ""
     own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
-    roles = tuple(
-        RoleContext(role, index, text(role, "name") or "", task_number(role), sums_in(_template(role)) if sums else ())
-        for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
-    )
+    roles = tuple(_role(role, index, sums) for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles")))
     made: dict[tuple[int, int], dict[str, Any]] = {}
     if holds:
         for role in roles:
             made[role.position, 0] = substitute(role.template, values_of(name, role.name, own_namespace, 0, role.sums))
-        roles = tuple(role._replace(met=_met(role, name, own_namespace, made[role.position, 0])) for role in roles)
+        roles = tuple(_with_index(role, name, own_namespace, made[role.position, 0]) for role in roles)
     return FrameworkContext(value, name, own_namespace, version, plain, roles, holds, {}, made)
 
 
-def _met(role: RoleContext, framework: str, namespace: str, first: dict[str, Any]) -> tuple[int, ...]:
-    if role.last_index < 2 or not _index_matters(role.template, first):
-        return ()
+def _with_index(role: RoleContext, framework: str, namespace: str, first: dict[str, Any]) -> RoleContext:
+    """Return a role with what the index does in it. `first` is its template as the first task gets it."""
+    if role.last_index == 0 or not _index_matters(role.template, first):
+        return role
     values = {**role_values(framework, role.name), names.FRAMEWORK_NAMESPACE: namespace}
-    return met_indices(substitute_again(role.template, first, values), role.last_index)
+    met = met_indices(substitute_again(role.template, first, values), role.last_index) if role.last_index > 1 else ()
+    return role._replace(index_matters=True, met=met)
 
 
-def _template(role: Any) -> dict[str, Any]:
-    return mapping(mapping(role, "task"), "pod")
+def _role(role: Any, position: int, sums: bool) -> RoleContext:
+    template = mapping(mapping(role, "task"), "pod")
+    return RoleContext(role, position, text(role, "name") or "", task_number(role), template, sums_in(template) if sums else ())
 
 
 def containers(template: dict[str, Any], path: Path) -> Iterator[tuple[Any, Path]]:

@@ -28,8 +28,10 @@ def flag(value: dict[str, Any], key: str) -> bool | None:
 
 def entries(owner: dict[str, Any], path: Path, key: str) -> list[tuple[dict[str, Any], Path]]:
     """Return the objects in the list under `key` of the object at `path`, each with its own path. A null is an object without fields."""
-    listed = enumerate(sequence(owner, key))
-    return [(entry or {}, (*path, key, index)) for index, entry in listed if entry is None or isinstance(entry, dict)]
+    listed = sequence(owner, key)
+    if not listed:
+        return []  # As nearly always: most fields are not there.
+    return [(entry or {}, (*path, key, index)) for index, entry in enumerate(listed) if entry is None or isinstance(entry, dict)]
 
 
 def some(names: Collection[str]) -> str:
@@ -50,7 +52,8 @@ def port_hint(name: str, known: Collection[str], where: str) -> str:
 
 def texts(owner: dict[str, Any], path: Path, key: str) -> list[tuple[str, Path]]:
     """Return the strings in the list under `key` of the object at `path`, each with its own path."""
-    return [(entry, (*path, key, index)) for index, entry in enumerate(sequence(owner, key)) if isinstance(entry, str)]
+    listed = sequence(owner, key)
+    return [(entry, (*path, key, index)) for index, entry in enumerate(listed) if isinstance(entry, str)] if listed else []
 
 
 def empty_list(value: dict[str, Any], key: str) -> bool:

@@ -39,7 +39,7 @@ def can_overcommit(name: str) -> bool:
 
 def meant_device(name: str) -> str:
     """Return the device whose name differs from this one in letter case or in one letter; empty if none does, or it is a name itself."""
-    if name in _DEVICES or not accepts("label-key")(name):
+    if name in USUAL or name in _DEVICES or not accepts("label-key")(name):
         return ""
     return next((device for device in _DEVICES if edits(name.lower(), device) <= 1), "")
 

@@ -225,6 +225,8 @@ def _chunks(text: str, start: int, marked: bool, library: bool) -> Iterator[_Chu
 
 def _separators(text: str, start: int) -> Iterator[re.Match[str]]:
     """Yield the lines that begin with `---`. The first may begin at `start`, even in the middle of a line of the file."""
+    if text.find("---", start) < 0:
+        return  # Seen a hundred times as fast as by the expression.
     first = _SEPARATOR_HERE.match(text, start) if start else None
     if first is not None:
         yield first

@@ -97,7 +97,7 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
                 changed[key] = made
         return {**value, **changed} if changed else value
     if kind is list:
-        made = [substitute(item, values) for item in value]
+        made = [item if type(item) is str and "{{FC_" not in item else substitute(item, values) for item in value]
         return made if any(map(is_not, made, value)) else value
     return value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 LOWER_OR_DIGIT = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -78,9 +78,12 @@ def _dns_label(text: str) -> bool:
 
 
 def _dns_subdomain(text: str) -> bool:
-    if len(text) > 253:
-        return False
-    # Each part is a label, except that only the length of the whole is bounded.
+    return len(text) <= 253 and _are_labels(text)
+
+
+@lru_cache(1024)  # The same few domains stand before all label keys.
+def _are_labels(text: str) -> bool:
+    """Return whether each part is a label, except that its length is not bounded."""
     return all(part and not part.strip(LOWER_OR_DIGIT + "-") and part[0] != "-" and part[-1] != "-" for part in text.split("."))
 
 

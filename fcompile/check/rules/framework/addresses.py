@@ -56,31 +56,39 @@ def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
 
     for role in context.roles:
         told: set[Path] = set()
+        seen: dict[Path, Any] = {}
         for index in sorted({0, role.last_index}):
-            # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
-            found = [finding for finding in _of_task(context, judge, role, index) if finding.path not in told]
-            told.update(finding.path for finding in found)
-            yield from found
+            pod = context.substituted(role, index)
+            for container, path in containers(pod, role.template_path):
+                if seen.get(path) == container and not labels:
+                    continue  # There is no index in it.
+                seen[path] = container
+                of_container = _of_container(container, path, judge, mapping(pod, "metadata") if labels else None)
+                # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
+                found = [finding for finding in of_container if finding.path not in told]
+                told.update(finding.path for finding in found)
+                yield from found
 
 
 _Judge = Callable[[str, str, str], str]
 """Takes the three parts of a `_HOST`, and returns why it is not there; the empty string: it is, or it is none of the Framework's."""
 
 
-def _of_task(context: FrameworkContext, judge: _Judge, role: RoleContext, index: int) -> Iterator[Finding]:
-    pod = context.substituted(role, index)
-    for container, path in containers(pod, role.template_path):
-        for variable, place in entries(container, path, "env"):
-            yield from _hosts(judge, text(variable, "value"), (*place, "value"))
-            yield from _label(variable, mapping(pod, "metadata"), (*place, "valueFrom", "fieldRef", "fieldPath"))
-        for word, place in words(container, path):
-            yield from _hosts(judge, word, place, is_command=True)
+def _of_container(container: Any, path: Path, judge: _Judge, metadata: dict[str, Any] | None) -> Iterator[Finding]:
+    """Yield what is wrong in a container. `metadata` is that of its Pod, or None when no variable reads a label of Kubeflow's."""
+    for variable, place in entries(container, path, "env"):
+        if value := text(variable, "value"):
+            yield from _hosts(judge, value, (*place, "value"))
+        if metadata is not None:
+            yield from _label(variable, metadata, (*place, "valueFrom", "fieldRef", "fieldPath"))
+    for word, place in words(container, path):
+        yield from _hosts(judge, word, place, is_command=True)
 
 
-def _hosts(judge: _Judge, value: str | None, path: Path, *, is_command: bool = False) -> Iterator[Finding]:
+def _hosts(judge: _Judge, value: str, path: Path, *, is_command: bool = False) -> Iterator[Finding]:
     """Yield the hosts in a variable, a command or an argument that will not resolve."""
     told: set[str] = set()
-    for match in _HOST.finditer(value or ""):
+    for match in _HOST.finditer(value) if "-" in value else ():
         if not may_be_host(match.string, *match.span()) or (is_command and "-" not in match[3] and not _is_asked_for(match)):
             continue
         host, why = match[0], judge(*match.groups())

@@ -127,7 +127,9 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
         {key: role.value[key] for key in known & role.value.keys()} if isinstance(role.value, dict) else None for role in context.roles
     ]
     spec = {key: item for key, item in mapping(context.value, "spec").items() if key in FRAMEWORK_TYPES["FrameworkSpec"]}
-    for path, part, written in strings({**spec, "taskRoles": roles}, ("spec",)):
+    outside = {**spec, "taskRoles": roles}
+    # Nearly always there is none: that is seen twenty times as fast in the text of all.
+    for path, part, written in strings(outside, ("spec",)) if "{{FC_" in repr(outside) else ():
         if "{{FC_" not in written:
             continue
         found = [name for name in names.PLACEHOLDERS if names.placeholder(name) in written]
@@ -217,15 +219,17 @@ def _references(role: RoleContext) -> Iterator[Finding]:
     for container, path in containers(role.template, role.template_path):
         known = set(names.POD_ENV)
         for variable, place in entries(container, path, "env"):
-            yield from _unresolved(text(variable, "value") or "", (*place, "value"), known)
+            if "$(FC_" in (written := text(variable, "value") or ""):
+                yield from _unresolved(written, (*place, "value"), known)
             known.add(text(variable, "name") or "")
         # Variables from a ConfigMap or Secret are not known here: say nothing of what they might define.
         for word, place in () if sequence(container, "envFrom") else words(container, path):
-            yield from _unresolved(word, place, known)
+            if "$(FC_" in word:
+                yield from _unresolved(word, place, known)
 
 
 def _unresolved(written: str, path: Path, known: set[str]) -> Iterator[Finding]:
-    for match in _REFERENCE.finditer(written) if "$(FC_" in written else ():
+    for match in _REFERENCE.finditer(written):
         name = match.group(1)
         if name is None or name in known:
             continue
