@@ -60,7 +60,9 @@ def beside(setting: Setting, name: str, alone: float, scale: float) -> Iterator[
         last = max((event["at"] for event in creations(events, namespace, 0)), default=stopped)
         yield Row("… seconds after Stop until the last Pod was asked for", max(last - stopped, 0), SEEN)
         yield Row("… Pods asked for once their ConfigMap was to go", len(list(_late(events, namespace, frameworks))), 0)
-        yield Row("… seconds until the ConfigMaps are gone", let_go, SLOW + 10)
+        ended = max(min(_ends(events, namespace, framework)) for framework in frameworks)
+        gone = f"gone after {let_go:.1f} s: the garbage collector removes the Pods first"
+        yield Row("… seconds until their ConfigMaps are asked to go", ended - stopped, SLOW + 10, gone)
     yield Row("… longest turn of the loop, ms of CPU", controller.longest_turn, 100)
     setting.gone(namespace)
 
@@ -68,11 +70,15 @@ def beside(setting: Setting, name: str, alone: float, scale: float) -> Iterator[
 def _late(events: list[Json], namespace: str, frameworks: list[str]) -> Iterator[Json]:
     """The requests for Pods of a Framework that came after that to delete its ConfigMap: of somebody who has seen the Stop."""
     for framework in frameworks:
-        about = "configmaps", namespace, names.config_map_name(framework)
-        ends = [event["at"] for event in events if event["verb"] == "delete" and _about(event) == about]
-        for event in creations(events, namespace, min(ends)):
+        for event in creations(events, namespace, min(_ends(events, namespace, framework))):
             if event["requestObject"]["metadata"]["labels"][names.FRAMEWORK_NAME] == framework:
                 yield event
+
+
+def _ends(events: list[Json], namespace: str, framework: str) -> list[float]:
+    """When the deletion of a Framework's ConfigMap was asked for."""
+    about = "configmaps", namespace, names.config_map_name(framework)
+    return [event["at"] for event in events if event["verb"] == "delete" and _about(event) == about]
 
 
 def _about(event: Json) -> tuple[str, str, str]:
