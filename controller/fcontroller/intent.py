@@ -56,7 +56,9 @@ def intent_of(framework: Json, *digests: str | None) -> Generator[None, None, tu
     """
     versions = (version_of(digest) for digest in digests if digest)
     version = next((version for version in versions if version in KNOWN), None)
-    intent = yield from lower_in_steps(default(framework).framework, version)
+    defaulted = default(framework).framework
+    yield
+    intent = yield from lower_in_steps(defaulted, version)
     digest, size = yield from document_digest(intent.document(), intent.lowering)
     if size > INTENT_BYTES:
         raise ValueError(f"its intent has {size:,} bytes, and may have {INTENT_BYTES:,}")

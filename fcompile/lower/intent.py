@@ -101,15 +101,15 @@ def lower(framework: dict[str, Any], version: str | None = None) -> Intent:
 
 
 def lower_in_steps(framework: dict[str, Any], version: str | None = None) -> Generator[None, None, Intent]:
-    """Do the same as `lower`, in steps of a role each."""
+    """Do the same as `lower`, in steps: some for each role."""
     version = version or version_for(framework)
     if version not in KNOWN:
         raise ValueError(f"lowering rules {version} are not known")
     name, spec = framework["metadata"]["name"], framework["spec"]
     roles = []
     for role in spec.get("taskRoles") or ():
-        roles.append(lower_role(name, role, version))
-        yield
+        lowered = yield from lower_role(name, role, version)
+        roles.append(lowered)
     hashed = yield from digest([{"name": role.name, "pod": role.pod, "service": role.service} for role in roles], version)
     return Intent(
         framework=name,
@@ -133,10 +133,11 @@ def sums_of(pod: dict[str, Any], version: str) -> tuple[str, ...]:
     return () if version == V1 else sums_in(pod)
 
 
-def lower_role(framework: str, role: dict[str, Any], version: str) -> Role:
-    """Lower one role of a Framework whose defaults are filled in."""
+def lower_role(framework: str, role: dict[str, Any], version: str) -> Generator[None, None, Role]:
+    """Lower, in steps, one role of a Framework whose defaults are filled in."""
     task = role["task"]
-    pod = _lower_pod(framework, role)
+    pod = yield from _lower_pod(framework, role)
+    yield
     return Role(
         name=role["name"],
         task_number=role["taskNumber"],
@@ -151,9 +152,15 @@ def lower_role(framework: str, role: dict[str, Any], version: str) -> Role:
     )
 
 
-def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
+def _lower_pod(framework: str, role: dict[str, Any]) -> Generator[None, None, dict[str, Any]]:
+    # A template may have a megabyte: then each of these goes through it for a tenth of a second.
     known = role_values(framework, role["name"])
-    template = as_stored(canonical_quantities(substitute(role["task"]["pod"], known), POD_TEMPLATE), POD_TEMPLATE)
+    template = substitute(role["task"]["pod"], known)
+    yield
+    template = canonical_quantities(template, POD_TEMPLATE)
+    yield
+    template = as_stored(template, POD_TEMPLATE)
+    yield
     spec = template.get("spec") or {}
     if role.get("service") is not None:
         spec = add_host_names(spec, framework, role["name"])

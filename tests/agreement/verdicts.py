@@ -16,7 +16,7 @@ from fcompile.diagnostics.problem import Severity
 from fcompile.expand import pod, service
 from fcompile.load.files import FileEntry
 from fcompile.lower.environment import ClusterValues
-from fcompile.lower.intent import Role, lower_role, version_for
+from fcompile.lower.intent import Role, at_once, lower_role, version_for
 from fcompile.model import names
 from fcompile.pipeline.inputs import check_entry
 
@@ -102,7 +102,7 @@ class Judge:
             defaulted = default(framework).framework
             namespace = defaulted["metadata"].get("namespace") or self.namespace
             version = version_for(defaulted)
-            roles = [lower_role(defaulted["metadata"]["name"], role, version) for role in defaulted["spec"].get("taskRoles") or ()]
+            roles = [at_once(lower_role(defaulted["metadata"]["name"], role, version)) for role in defaulted["spec"].get("taskRoles") or ()]
             return [made for role in roles for made in _objects(role, namespace)]
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
             return None
