@@ -53,12 +53,14 @@ def median(runs: Sequence[Run]) -> Run:
     return Run(*(type(figures[0])(statistics.median(figures)) for figures in zip(*runs, strict=True)))
 
 
-def paired(ours: Sequence[str], floor: Sequence[str], times: int, codes: Sequence[int] = (0,)) -> tuple[Run, Run, float]:
-    """Run both commands in turn, after one warm-up each; returns the medians, and the median of the ratios of wall time pair by pair.
+def paired(
+    ours: Sequence[str], floor: Sequence[str], times: int, codes: Sequence[int] = (0,), *, of_cpu: bool = False
+) -> tuple[Run, Run, float]:
+    """Run both commands in turn, after one warm-up each; returns the medians, and the median of the ratios pair by pair.
 
-    Ours may end with any of `codes`.
+    The ratios are those of wall time or of CPU seconds. Ours may end with any of `codes`.
     """
     run(ours, codes), run(floor)
     pairs = [(run(ours, codes), run(floor)) for _ in range(times)]
-    ratio = statistics.median(one.wall / other.wall for one, other in pairs)
+    ratio = statistics.median(one.cpu / other.cpu if of_cpu else one.wall / other.wall for one, other in pairs)
     return median([one for one, _ in pairs]), median([other for _, other in pairs]), ratio
