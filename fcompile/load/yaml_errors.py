@@ -181,10 +181,14 @@ def _swallowed(text: str, offset: int) -> Fault | None:
             "correct the indentation of this line, or quote the whole value"
         )
         return Fault(rules.YAML_SYNTAX, message, here, offset, related=(("the value begins here", has.start("value"), len(above)),))
-    space = _KEY_WITHOUT_SPACE.match(line["text"]) is not None
+    return Fault(rules.YAML_SYNTAX, _no_key(line["text"]), start, len(above), related=(("this line continues it", here, offset),))
+
+
+def _no_key(line: str) -> str:
+    """Return the message for a line that is not `key: value`."""
+    space = _KEY_WITHOUT_SPACE.match(line) is not None
     advice = "write a space after the `:`" if space else "add the `:`, or correct its indentation if it continues a text"
-    message = f"`{shorten(line['text'])}` is not `key: value`: {advice}"
-    return Fault(rules.YAML_SYNTAX, message, start, len(above), related=(("this line continues it", here, offset),))
+    return f"`{shorten(line)}` is not `key: value`: {advice}"
 
 
 def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset: int) -> Fault:
@@ -196,8 +200,7 @@ def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset
         message = f"a value cannot begin with {'a backtick' if letter == '`' else f'`{letter}`'}: quote it"
     elif problem == "could not find expected ':'":
         end = max(end_of_line(text, context), context + 1)
-        message = f"`{shorten(text[context:end])}` is not `key: value`: add the `:`, or correct its indentation if it continues a text"
-        return Fault(rule, message, context, end)
+        return Fault(rule, _no_key(text[context:end]), context, end)
     elif problem == "did not find expected key":
         message = "a key is expected here: correct the indentation of this line, or quote the whole value before it"
         return Fault(rule, message, offset, related=(("the mapping begins here", context, context + 1),))

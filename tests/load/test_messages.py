@@ -66,6 +66,9 @@ FAULTS = [
     ("a: b\n  c: d: e\n", "FC001", "c", 2, "`c` cannot be indented below `a`"),
     ("a: b\n  - c: d\n", "FC001", ":", 2, "quote the value"),
     ("a: 1\nfoo\nb: 1\n", "FC001", "foo", 2, "`foo` is not `key: value`"),
+    ("a: 1\nfoo:2\nb: 1\n", "FC001", "foo:2", 2, "`foo:2` is not `key: value`: write a space after the `:`"),
+    ("a:1\nb: 1\n", "FC001", "a:1", 1, "`a:1` is not `key: value`: write a space after the `:`"),
+    ("a: 1\nhttp://x\nb: 1\n", "FC001", "http://x", 2, "is not `key: value`: add the `:`"),
     ("a:\n  b: 1\n c: 2\n", "FC001", "c", 3, "correct the indentation"),
     ("- a\nb: c\n", "FC001", "b", 2, "a list item is expected"),
     (
