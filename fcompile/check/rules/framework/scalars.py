@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from fcompile.check.resource_names import BYTES
 from fcompile.check.walk import Check, Walk, called, shown
 from fcompile.diagnostics.problem import Fix, Path, error_rule
 from fcompile.diagnostics.suggestions import closest
@@ -260,15 +261,15 @@ def quantity_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
 def _better_quantity(text: str, of: str | int) -> str | None:
     """Return a quantity in the right form, or None: `16 GB` and `16gb` become `16G`, `16GiB` becomes `16Gi`, `1,5` becomes `1.5`.
 
-    Of CPUs `100mi` becomes `100m`.
+    Of CPUs `100mi` becomes `100m`. Of bytes `64mb` becomes `64M`: `m` would be thousandths of one.
     """
-    match = re.fullmatch(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(?:([KkMmGgTtPpEe])(i?)[Bb]?|[Cc]ores?|[Bb](?:ytes?)?)?\s*", text)
+    match = re.fullmatch(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(?:([KkMmGgTtPpEe])(i?)([Bb]?)|[Cc]ores?|[Bb](?:ytes?)?)?\s*", text)
     if match is None:
         return None
     number, letter, binary = match[1].replace(",", "."), match[2] or "", match[3] or ""
-    if of == "cpu" and letter == "m":
-        binary = ""
-    unit = letter.upper() + binary if binary or letter not in "km" else letter
+    in_bytes = match[4] or of in (*BYTES, "storage", "sizeLimit")
+    thousandths = letter == "m" and (of == "cpu" or not (binary or in_bytes))
+    unit = "m" if thousandths else letter.upper() + binary
     better = number + ("k" if unit == "K" else unit)
     return better if better != text and is_quantity(better) else None
 
