@@ -61,6 +61,8 @@ def parse(written: str, called: str = "override") -> Override:
     """
     target, equals, value = partition(written, "=")
     framework, slash, rest = target.partition("/") if "/" in target.partition("[")[0] else ("", "", target)
+    if "." in framework:  # no Framework has such a name: the `/` is in a key, as in `limits.nvidia.com/gpu`
+        framework, slash, rest = "", "", target
     role, _, _ = rest.partition(".")
     try:
         written.encode()
@@ -134,8 +136,12 @@ def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> Pa
     node: Any = role
     field = Field("object", ref="TaskRole")
     done: list[str | int] = []
+    in_map = False
     for index, step in enumerate(override.steps):
         last = index == len(override.steps) - 1
+        if in_map and field.kind not in ("object", "map", "list"):
+            raise _no_fields(override, done, index)
+        in_map = field.kind == "map"
         key, field = _enter(node, field, step, override, done, types)
         done.append(key)
         if last:
@@ -165,6 +171,13 @@ def _enter(
     if field.kind == "list" and isinstance(node, list):
         return _item(node, step, field, override, where), field._replace(kind=field.items, items="")
     raise _refused(override.written, f"`{where}` has no fields, so that `{step}` cannot be set in it")
+
+
+def _no_fields(override: Override, done: list[str | int], index: int) -> SettingError:
+    """Return the refusal of a step into a value of a map: mostly the key has dots, and is written without its brackets."""
+    where, key = field_path(tuple(done)), field_path((*done[:-1], ".".join(override.steps[index - 1 :])))
+    message = f"`{where}` has no fields, so that `{override.steps[index]}` cannot be set in it; write `{key}` if that is the key"
+    return _refused(override.written, message)
 
 
 def _item(items: list[Any], step: str, field: Field, override: Override, where: str) -> int:
