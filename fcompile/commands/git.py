@@ -69,7 +69,9 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         if not found:
             for path in paths:
                 if not os.path.lexists(path):
-                    raise UsageError(f"--git: there is no file or folder `{path}` in what is compared")
+                    two = new is None and len(paths) == 1 and ".." not in path and is_revision(path)
+                    hint = f"; two revisions are compared with --git {visible(written)}..{visible(path)}" if two else " in what is compared"
+                    raise UsageError(f"--git: there is no file or folder `{path}`{hint}")
         contents = {file.entry.name: file.data for file in before}
         same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
         same -= {reader.entry(one.path).name for one in turned}
