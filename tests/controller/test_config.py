@@ -242,11 +242,16 @@ def test_a_kubeconfig_that_is_of_no_use_is_named(
     monkeypatch.setenv("HOME", str(tmp_path))
     for variable in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "KUBE_APISERVER_ADDRESS"):
         monkeypatch.delenv(variable, raising=False)
-    empty, missing = tmp_path / "empty.yaml", tmp_path / "missing.yaml"
+    empty, missing, nowhere = tmp_path / "empty.yaml", tmp_path / "missing.yaml", tmp_path / "nowhere.yaml"
     empty.write_text("")
+    nowhere.write_text(
+        "current-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n"
+        "clusters: [{name: a, cluster: {servr: 'https://127.0.0.1'}}]\nusers: [{name: a, user: {token: t}}]\n"
+    )
     for arguments, says in (
         (["--kubeconfig", str(missing)], f"fcontroller: no kubeconfig: {missing} is not there (--kubeconfig)\n"),
         (["--kubeconfig", str(empty)], f"fcontroller: {empty}: Invalid kube-config. {empty} file is empty (--kubeconfig)\n"),
+        (["--kubeconfig", str(nowhere)], f"fcontroller: {nowhere}: the cluster of its context has no `server` (--kubeconfig)\n"),
         (
             [],
             "fcontroller: no kubeconfig, and no cluster around this process (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not"

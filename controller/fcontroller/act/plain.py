@@ -117,6 +117,8 @@ def look_up(environment: Mapping[str, str], kubeconfig: str, address: str, accou
     default = os.path.join(home, ".kube", "config")
     if files or os.path.exists(default):
         server = _of_kubeconfig(files or default)
+        if not (address or server.url):
+            raise NoServer(f"{files or default}: the cluster of its context has no `server`")
         return server._replace(url=address or server.url)
     return Server(address, None, dict) if address else _around(environment, account)
 
