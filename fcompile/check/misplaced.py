@@ -48,7 +48,6 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": {
         **dict.fromkeys(_COUNT, "taskRoles[].taskNumber"),
         **dict.fromkeys(_TEMPLATE, "taskRoles[].task.pod"),
-        **dict.fromkeys(_RETRIES, "retryPolicy.maxRetryCount"),
         **dict.fromkeys(_ROLES, "taskRoles"),
         **_in_pod("taskRoles[].task.pod"),
         "completionPolicy": "taskRoles[].frameworkAttemptCompletionPolicy",
@@ -125,6 +124,15 @@ _JOBS: Final = {
     "xgbReplicaSpecs": "XGBoostJob",
 }
 """Fields of Kubeflow's jobs, with the kind that has them."""
+_COUNTED: Final = dict.fromkeys(_COUNT, "how many tasks there are is the role's `taskNumber`")
+_TRIED_AGAIN: Final = dict.fromkeys(
+    _RETRIES,
+    "how often each task is tried again is `taskRoles[].task.retryPolicy.maxRetryCount`, and how often all together"
+    " `retryPolicy.maxRetryCount`",
+)
+_NOT_OF_A_POD: Final = _COUNTED | dict.fromkeys(
+    _RETRIES, "how often a task is tried again is `retryPolicy.maxRetryCount` in `task`, beside `pod`"
+)
 _ELSEWHERE: Final = {
     "suspend": "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
     ' `frameworkcontroller.microsoft.com/pause: "true"` holds one that runs as it is: its Pods run on and keep their GPUs',
@@ -140,7 +148,7 @@ _ELSEWHERE: Final = {
     **dict.fromkeys(("successPolicy", "failurePolicy"), _ENDS),
     **dict.fromkeys(("minAvailable", "minMember"), _GANG),
     **dict.fromkeys(("gpu", "gpus", "gpuCount", "numGpus"), _GPU),
-    **dict.fromkeys(_COUNT, "how many tasks there are is the role's `taskNumber`"),
+    **_COUNTED,
     **{field: f"it is a {kind}'s; `fcompile convert` makes a Framework of one" for field, kind in _JOBS.items()},
 }
 """Fields of other tools without an equivalent here, and what to do instead."""
@@ -155,11 +163,11 @@ _NONE_IN_A_TEMPLATE: Final = dict.fromkeys(("apiVersion", "kind", "status"), "a 
 _IN_RESOURCES: Final = "write it in `requests` or `limits`, one level down"
 _GPUS: Final[dict[str, str]] = {word: advice for word, advice in _ELSEWHERE.items() if advice is _GPU}
 _LACKING: Final[dict[str, dict[str, str]]] = {
-    "FrameworkSpec": _ELSEWHERE,
+    "FrameworkSpec": _ELSEWHERE | _TRIED_AGAIN,
     "TaskRole": _ELSEWHERE | _ALL_END | _DEADLINE,
     "TaskSpec": _ELSEWHERE | _ALL_END | _DEADLINE,
-    "PodTemplateSpec": _GPUS | _ALL_END | _DEADLINE | _NONE_IN_A_TEMPLATE,
-    "PodSpec": _GPUS | _ALL_END,
+    "PodTemplateSpec": _GPUS | _ALL_END | _DEADLINE | _NONE_IN_A_TEMPLATE | _NOT_OF_A_POD,
+    "PodSpec": _GPUS | _ALL_END | _NOT_OF_A_POD,
     "Container": _GPUS,
     "ResourceRequirements": dict.fromkeys(("cpu", "memory", "ephemeral-storage"), _IN_RESOURCES),
 }
@@ -187,17 +195,24 @@ def synonym(type_name: str, name: str, fields: Type) -> str | None:
     return meant if meant and meant.partition(".")[0].removesuffix("[]") in fields else None
 
 
-def is_first(type_name: str, name: str, meant: str, siblings: Mapping[str, Any], fields: Type) -> bool:
-    """Return whether no other field before it is called the same here: two cannot both be renamed."""
+def first_alike(type_name: str, meant: str, siblings: Mapping[str, Any], fields: Type) -> str | None:
+    """Return the first of the fields that are all called the same here: no two can both be renamed."""
     alike = (other for other in islice(siblings, _MOST_LOOKED_AT) if other not in fields and synonym(type_name, other, fields) == meant)
-    return next(alike, None) == name
+    return next(alike, None)
 
 
-def instead(type_name: str, name: str) -> str | None:
+def instead(type_name: str, name: str, siblings: Mapping[str, Any], fields: Type) -> str | None:
     """Return what to do about a field that other tools have there, in whatever case; None when it is no such field."""
     if type_name == "ResourceRequirements" and "/" in name:
         return _IN_RESOURCES
+    if _is_name_of_variable(type_name, name, siblings, fields):
+        return f"write `- {{name: {name}, value: …}}`"
     return next((advice for field, advice in _LACKING.get(type_name, {}).items() if field.lower() == name.lower()), None)
+
+
+def _is_name_of_variable(type_name: str, name: str, siblings: Mapping[str, Any], fields: Type) -> bool:
+    """Return whether a variable is written as in Compose, `{RATE: "1"}`."""
+    return type_name == "EnvVar" and siblings.keys() == {name} and closest(name, fields) is None
 
 
 def home_below(name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> Home | None:
@@ -229,6 +244,8 @@ def _meant(type_name: str, name: str, siblings: Mapping[str, Any], fields: Type,
     near = closest(name, fields)
     if near is not None:
         yield near.word
+    if _is_name_of_variable(type_name, name, siblings, fields):
+        yield "name"
     home = home_below(name, siblings, fields, version)
     if home is not None:
         yield home.field

@@ -78,7 +78,11 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
     [
         ("retryPolicy: {maxRetryCount: 1}", None, "write it as `task.retryPolicy`"),
         ("maxRetryCount: 1", "it belongs in `retryPolicy`", "write it as `task.retryPolicy.maxRetryCount`"),
-        ("backoffLimit: 1", "write it as `retryPolicy.maxRetryCount`", "write it as `task.retryPolicy.maxRetryCount`"),
+        (
+            "backoffLimit: 1",
+            "each task is tried again is `taskRoles[].task.retryPolicy.maxRetryCount`",
+            "write it as `task.retryPolicy.maxRetryCount`",
+        ),
         ("restartPolicy: Never", "write it as `taskRoles[].task.pod.spec.restartPolicy`", "write it as `task.pod.spec.restartPolicy`"),
         ("selector: {a: b}", "remove the field", "remove the field"),
         ("suspend: true", "`executionType: Create`", "its Pods run on and keep their GPUs"),
@@ -108,7 +112,7 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
         ("completionMode: Indexed", "`{{FC_TASK_INDEX}}`", "`{{FC_TASK_INDEX}}`"),
         ("terminationGracePeriodSeconds: 9", "`taskRoles[].task.pod.spec.terminationGrace", "write it as `task.pod.spec.terminationGrace"),
         ("completionPolicy: {}", "`taskRoles[].frameworkAttemptCompletionPolicy`", "did you mean `frameworkAttemptCompletionPolicy`?"),
-        ("maxRetry: 3", "write it as `retryPolicy.maxRetryCount`", "write it as `task.retryPolicy.maxRetryCount`"),
+        ("maxRetry: 3", "all together `retryPolicy.maxRetryCount`", "write it as `task.retryPolicy.maxRetryCount`"),
         ("metadata: {}", "it is a field of the Framework, one level up", "write it as `task.pod.metadata`"),
         ("dependsOn: [ps]", "all roles begin together", "`fcontroller barrier`"),
         ("runPolicy: {}", "`retryPolicy.maxRetryCount`", "`retryPolicy.maxRetryCount`"),
@@ -162,6 +166,28 @@ def test_how_many_tasks_there_are_is_no_field_of_a_task() -> None:
     assert role(f"    task: {{replicas: 3, {POD}}}\n") == [
         ("`task` has no field `replicas`: how many tasks there are is the role's `taskNumber`", "")
     ]
+
+
+@pytest.mark.parametrize("field", ["backoffLimit: 3", "maxRetries: 3", "replicas: 3"])
+def test_retries_and_counts_are_no_fields_of_a_pod(field: str) -> None:
+    """They were told to be removed, or to be looked for."""
+    ((found, _),) = role(f"    task: {{{POD.replace('restartPolicy', f'{field}, restartPolicy')}}}\n")
+    assert ("in `task`, beside `pod`" if "replicas" not in field else "the role's `taskNumber`") in found
+
+
+def test_of_two_words_for_the_count_one_is_to_be_left_out() -> None:
+    """Both were told to be the count, and only one of them can be."""
+    found = problems(f"{HEAD}spec:\n  completions: 3\n  parallelism: 2\n  taskRoles:\n  - name: w\n    task: {{{POD}}}\n")
+    assert [message.partition(": ")[2] for _, _, message, _ in found] == [
+        "write it as `taskRoles[].taskNumber`",
+        "it is the same as `completions` here: keep one of them",
+    ]
+
+
+def test_a_variable_is_no_mapping_of_its_name() -> None:
+    """It had no field of that name, and lacked one: one mistake, told twice."""
+    ((found, _),) = role(f"    task: {{{POD.replace('image:', 'env: [{RATE: a b}], image:')}}}\n")
+    assert found == "`env[0]` has no field `RATE`: write `- {name: RATE, value: …}`"
 
 
 def test_a_fix_for_one_field_only() -> None:

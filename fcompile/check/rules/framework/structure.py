@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from fcompile.check.misplaced import Home, explained, home, home_below, instead, is_first, synonym
+from fcompile.check.misplaced import Home, explained, first_alike, home, home_below, instead, synonym
 from fcompile.check.rules.framework.scalars import (
     EMPTY_VALUE,
     anything,
@@ -382,17 +382,16 @@ def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, field
         return True
     meant = synonym(type_name, name, fields)
     if meant is None:
-        advice = instead(type_name, name)
+        advice = instead(type_name, name, siblings, fields)
         if advice is not None:
             walk.report(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", part="key")
         return advice is not None
-    direct = "." not in meant
-    fix = (
-        Fix(f"rename it to {meant}", path, "key", meant)
-        if direct and meant not in siblings and _fits(siblings[name], fields[meant]) and is_first(type_name, name, meant, siblings, fields)
-        else None
-    )
-    advice = f"did you mean `{meant}`?" if direct else f"write it as `{meant}`"
+    direct, first = "." not in meant, first_alike(type_name, meant, siblings, fields)
+    fix, advice = None, f"did you mean `{meant}`?" if direct else f"write it as `{meant}`"
+    if first not in (None, name):
+        advice = f"it is the same as `{first}` here: keep one of them"
+    elif direct and meant not in siblings and _fits(siblings[name], fields[meant]):
+        fix = Fix(f"rename it to {meant}", path, "key", meant)
     walk.report(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", "key", fix)
     return True
 
