@@ -59,6 +59,12 @@ def test_version(capsys: Capture) -> None:
     [
         ([], "Usage: fcompile [OPTIONS] COMMAND"),
         (["frobnicate"], "No such command 'frobnicate'. There are validate, build"),
+        (["examples"], "No such command 'examples', but a folder: write `fcompile validate examples`"),
+        (["README.md"], "No such command 'README.md', but a file: write `fcompile validate README.md`"),
+        (
+            ["build", "--emit", "frameworks", "--only", "w", "x"],
+            "--only: it selects Pods, and frameworks has none: add `pods`, or leave it out",
+        ),
         (["help", "build"], "No such command 'help': write `fcompile build --help`"),
         (["help"], "No such command 'help': write `fcompile --help`"),
         (["version"], "No such command 'version': write `fcompile --version`"),

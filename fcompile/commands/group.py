@@ -194,6 +194,10 @@ class Group(Command, click.Group):
 
         if advice := COMMANDS.get((self.name or "").rpartition(" ")[2], {}).get(args[0]):
             raise click.UsageError(f"No such command {args[0]!r}: {advice}", ctx)
+        reading = next((name for name in ("validate", "demo") if name in self.lazy), "")
+        if reading and os.path.exists(args[0]):
+            kind = "folder" if os.path.isdir(args[0]) else "file"
+            raise click.UsageError(f"No such command {args[0]!r}, but a {kind}: write `{ctx.command_path} {reading} {args[0]}`", ctx)
         near = get_close_matches(args[0], self.lazy, 1)
         hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(self.lazy)}."
         raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)

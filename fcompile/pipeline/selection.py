@@ -138,7 +138,10 @@ def _task_of_pod(name: str, units: Sequence[Compiled]) -> str:
 
 def selection(kinds: str, only: Iterable[str] = (), version: int = DEFAULT_VERSION) -> Selection:
     """Return what a comma-separated list of kinds, and roles and tasks as `[framework/]role[index]`, select. Raises SettingError."""
-    return Selection(_kinds(kinds), tuple(map(_only, only)), version=version)
+    found = Selection(_kinds(kinds), tuple(map(_only, only)), version=version)
+    if found.only and "pods" not in found.kinds:
+        raise SettingError("only", "", f"it selects Pods, and {kinds} has none: add `pods`, or leave it out")
+    return found
 
 
 def _kinds(written: str) -> tuple[str, ...]:
