@@ -677,6 +677,26 @@ def test_who_is_too_busy_may_say_so_in_plain_text() -> None:
     run(asyncio.SelectorEventLoop, test())
 
 
+@pytest.mark.usefixtures("no_kubeconfig")
+def test_who_is_not_accepted_is_told_what_was_not() -> None:
+    """The log said "Unauthorized", and no more."""
+    status = b'{"kind":"Status","code":401,"reason":"Unauthorized","message":"Unauthorized"}'
+    refusal = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: %d\r\n\r\n%s" % (len(status), status)
+
+    async def test() -> None:
+        server = Server(refusal)
+        async with server.origin():
+            client = from_kubeconfig(None, address=server.url)
+            try:
+                answer = await client.request("GET", "/api/v1/nodes")
+                assert (answer.code, answer.reason) == (401, "Unauthorized")
+                assert answer.message.startswith("the API server does not accept the token or the certificate")
+            finally:
+                await client.close()
+
+    run(asyncio.SelectorEventLoop, test())
+
+
 @pytest.mark.parametrize(("written", "seconds"), [(b"nan", 0.1), (b"inf", 60), (b"-1", 0.1), (b"1e3", 60), (b"soon", 1), (b"", 1)])
 @pytest.mark.usefixtures("no_kubeconfig")
 def test_how_long_to_wait_is_a_number_of_seconds(written: bytes, seconds: float) -> None:

@@ -174,7 +174,10 @@ def _accept(projection: Projection, lists: bool = False) -> str:
 def _refusal(code: int, text: bytes) -> Json:
     """Return the Status of an answer that refuses."""
     try:
-        return decode.refusal(text)
+        refused = decode.refusal(text)
+        if code == HTTPStatus.UNAUTHORIZED:
+            refused["message"] = "the API server does not accept the token or the certificate: is it of this cluster, and not expired?"
+        return refused
     except Unreadable:
         # The server's flow control answers 429 in plain text. A request that got a 429 was not carried out, whoever sent the answer.
         if code != HTTPStatus.TOO_MANY_REQUESTS:
