@@ -35,6 +35,8 @@ _LONGEST_REASON = 2_000
 """Characters. A reason can quote a value."""
 _SHOWN = 3
 """Of others of the same name."""
+_BY_HAND = {"batch": "Kubernetes", "batch.volcano.sh": "Volcano"}
+"""Groups with a kind Job that docs/faq.md says how to move, and whose it is."""
 _MISTAKES = 20
 """Of one job that are looked for, each in what is left without the others."""
 
@@ -270,7 +272,8 @@ class Conversion:
             if kind:
                 kinds.setdefault(f"{kind} of {version}" if version else f"{kind} without an apiVersion", one.location)
         shown = [f"{kind} ({location})" for kind, location in list(kinds.items())[:_SHOWN]]
-        by_hand = ". A Job of Kubernetes is moved by hand: see docs/faq.md" if "Job of batch/v1" in kinds else ""
+        whose = next((whose for group, whose in _BY_HAND.items() if any(kind.startswith(f"Job of {group}/") for kind in kinds)), "")
+        by_hand = f". A Job of {whose} is moved by hand: see docs/faq.md" if whose else ""
         return f", but {', '.join(shown)}{', …' if len(kinds) > _SHOWN else ''}{by_hand}" if shown else ""
 
     def texts(self) -> Iterator[str]:

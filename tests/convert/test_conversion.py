@@ -358,10 +358,11 @@ class TestCommand:
             assert streams.out == ""
             assert "there is no job of Kubeflow in the input" in streams.err
 
-    def test_where_a_job_of_kubernetes_is_told_of(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (tmp_path / "job.yaml").write_text("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n", "utf-8")
+    @pytest.mark.parametrize(("version", "whose"), [("batch/v1", "Kubernetes"), ("batch.volcano.sh/v1alpha1", "Volcano")])
+    def test_where_a_job_of_others_is_told_of(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], version: str, whose: str) -> None:
+        (tmp_path / "job.yaml").write_text(f"apiVersion: {version}\nkind: Job\nmetadata: {{name: a}}\n", "utf-8")
         assert main(["convert", str(tmp_path)]) == 2
-        says = f"but Job of batch/v1 ({tmp_path}/job.yaml:1). A Job of Kubernetes is moved by hand: see docs/faq.md\n"
+        says = f"but Job of {version} ({tmp_path}/job.yaml:1). A Job of {whose} is moved by hand: see docs/faq.md\n"
         assert capsys.readouterr().err.endswith(says)
 
     def test_what_is_there_in_place_of_a_job_is_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
