@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -310,6 +311,29 @@ def test_what_has_completed_is_not_all_while_a_role_waits(when: str) -> None:
     play(work)
 
 
+def labelled(count: int, label: str, **changes: Any) -> Json:
+    """A role whose template is another one with each label."""
+    role = role_spec("worker", count, **changes)
+    role["task"]["pod"]["metadata"]["labels"] = {"made": label}
+    return role
+
+
+@pytest.mark.parametrize("roles", [[role_spec("worker", 2), PS], [labelled(3, "after")]], ids=["a role", "a task"])
+def test_what_has_completed_is_not_all_while_an_edit_that_brings_more_is_being_stored(roles: list[Json]) -> None:
+    """The Framework ended well, without what everybody had seen in its spec before its last task ended."""
+
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, role_spec("worker", 2))
+        api.late = lambda method, path: 3 if (method, path) == ("PUT", CONFIG_MAP) else 0
+        await edit(api, *roles)
+        await asyncio.sleep(0.5)
+        await end(api, "worker-0", "worker-1")
+        await asyncio.sleep(60)
+        assert [pod["metadata"]["name"] for pod in await made.pods()] == [f"train-{'ps-0' if len(roles) > 1 else 'worker-2'}"]
+
+    play(work)
+
+
 @pytest.mark.parametrize("label", ["third", "first"])
 @pytest.mark.parametrize("answer", ["comes after the controller's death", "is lost", "is an error"])
 def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: str, label: str) -> None:
@@ -349,6 +373,13 @@ def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: 
         assert [pod["metadata"]["labels"]["made"] for pod in await made.pods()] == [label]
 
     play(work)
+
+
+async def end(api: Late, *names: str, phase: str = "Succeeded") -> None:
+    """Let Pods of the Framework end by themselves."""
+    for name in names:
+        ended = [{"op": "add", "path": "/status/phase", "value": phase}]
+        assert (await api.at_once("PATCH", f"{path_of('pods', 'default', f'train-{name}')}/status", ended)).ok
 
 
 def tasks(status: Json) -> list[Json]:

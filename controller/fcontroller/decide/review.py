@@ -66,7 +66,8 @@ def with_what_runs(spec: Spec, status: Status) -> Spec:
 
 def with_roles(spec: Spec, roles: Mapping[str, RoleSpec]) -> Spec:
     """Return the spec with other roles in force than it has."""
-    awaited = sum(role.task_number for role in spec.roles.values() if role.name not in roles)
+    there = {name: role.task_number for name, role in roles.items()}
+    awaited = sum(max(role.task_number - there.get(role.name, 0), 0) for role in spec.roles.values())
     return spec._replace(roles=roles, awaited=awaited)
 
 

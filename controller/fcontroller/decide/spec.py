@@ -47,7 +47,7 @@ class Spec(NamedTuple):
     keeps_pods: bool = False
     """Whether finished Pods of tasks that are not retried stay (`cleanPodPolicy`)."""
     awaited: int = 0
-    """How many tasks roles have that the Framework wants and that are not in force yet: they are neither made nor completed."""
+    """How many tasks the Framework wants that are not in force yet: they are neither made nor completed."""
 
     @property
     def stops(self) -> bool:

@@ -99,8 +99,7 @@ class AttemptIntent:
             if not lowered.verdict.may_run or self._keeper.refuses(lowered.digest):
                 return in_force(wanted, held)
         self.awaits_edit = self._is_late
-        kept = with_roles(wanted, last.roles) if self._is_late else wanted._replace(roles=last.roles)
-        return kept._replace(retry=last.retry)
+        return with_roles(wanted, last.roles)._replace(retry=last.retry)
 
     def renderer(self, status: Status, framework: Json) -> PodRenderer | None:
         """Return what renders Pods, or None while it is not known what they are made from."""
