@@ -334,6 +334,27 @@ def test_what_has_completed_is_not_all_while_an_edit_that_brings_more_is_being_s
     play(work)
 
 
+def test_what_ended_in_a_pause_is_decided_about_by_an_edit_of_the_pause() -> None:
+    """The policies of before it decided, although the spec had others by the end of the pause, and the attempt had failed."""
+
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, labelled(2, "before"))
+        await pause(made, "true")
+        await end(api, "worker-0", phase="Failed")
+        await end(api, "worker-1")
+        await asyncio.sleep(5)
+        await edit(api, labelled(3, "after", task=FOR_ALL))
+        await asyncio.sleep(5)
+        api.late = lambda method, path: 5 if (method, path) == ("PUT", CONFIG_MAP) else 0
+        await pause(made, "false")
+        await asyncio.sleep(60)
+        assert (await made.framework("train"))["status"]["attemptStatus"]["id"] == 0
+        labels = {pod["metadata"]["name"]: pod["metadata"]["labels"]["made"] for pod in await made.pods()}
+        assert labels == {"train-worker-0": "after", "train-worker-2": "after"}
+
+    play(work)
+
+
 @pytest.mark.parametrize("label", ["third", "first"])
 @pytest.mark.parametrize("answer", ["comes after the controller's death", "is lost", "is an error"])
 def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: str, label: str) -> None:

@@ -55,7 +55,7 @@ class AttemptIntent:
         self._next: Lowered | None = None
         """What the next attempt may begin with."""
         self._is_late = False
-        """Whether an edit came before we began, or before the attempt had: so its counts hold already, and it is not in force."""
+        """Whether an edit came before we began, before the attempt had, or in a pause: so its counts hold, and it is not in force yet."""
         self.awaits_edit = False
         """Whether no Pod is to be made until such an edit is in force: it would be a new task's, and as before the edit for good."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
@@ -71,13 +71,14 @@ class AttemptIntent:
         self._keeper.note(message)
         self._maintained = ()
 
-    def spec(self, wanted: Spec, last: Spec, status: Status, framework: Json) -> Spec:
+    def spec(self, wanted: Spec, last: Spec, status: Status, framework: Json, paused: bool) -> Spec:
         """Return the spec that holds now.
 
         An edit of what Pods are made from holds once its intent is stored, all of it at once, but Stop and a deadline never wait. If it may
         not run, or cannot be stored, its counts and policies hold without it.
 
         :param wanted: the newest spec. :param last: the spec that has held so far.
+        :param paused: whether an edit waits for the end of a pause: it is decided by its counts and policies then.
         """
         record, generation = status.intent, framework["metadata"]["generation"]
         self.awaits_edit = False
@@ -85,7 +86,7 @@ class AttemptIntent:
             self._is_late = True
             return wanted
         held = self._keeper.held.get(record.digest or "")
-        self._is_late = record.generation != generation and (self._is_late or held is None)
+        self._is_late = record.generation != generation and (self._is_late or held is None or paused)
         if held is None:
             return with_what_runs(wanted, status)
         if record.generation == generation:
@@ -99,6 +100,8 @@ class AttemptIntent:
             if not lowered.verdict.may_run or self._keeper.refuses(lowered.digest):
                 return in_force(wanted, held)
         self.awaits_edit = self._is_late
+        if self._is_late:
+            return with_roles(wanted, {name: wanted.roles.get(name, role) for name, role in last.roles.items()})
         return with_roles(wanted, last.roles)._replace(retry=last.retry)
 
     def renderer(self, status: Status, framework: Json) -> PodRenderer | None:

@@ -280,7 +280,7 @@ class Reconciler:
         """Decide about everything that may have changed."""
         if self.status is not None:
             awaited = self.intent.awaits_edit
-            spec = self.intent.spec(self._newest_spec, self.spec, self.status, self.framework)
+            spec = self.intent.spec(self._newest_spec, self.spec, self.status, self.framework, self.paused)
             if (spec, self.intent.awaits_edit) != (self.spec, awaited):  # As when an edit is refused: its policies count from now on.
                 self.spec = spec
                 self._dirty.add_all()
