@@ -355,6 +355,24 @@ def test_what_ended_in_a_pause_is_decided_about_by_an_edit_of_the_pause() -> Non
     play(work)
 
 
+def test_a_role_that_a_second_unreviewed_edit_removes_keeps_what_the_first_has_scaled() -> None:
+    """It fell back to the number that was stored: tasks that ran were ended, by an edit of which nobody had approved."""
+
+    async def work() -> None:
+        api = Late()
+        async with lab(api) as made:
+            await made.make("train", {"taskRoles": [role_spec("worker", 1), role_spec("ps", 1)]})
+            await made.until("train", lambda status: status["taskCounts"]["running"] == 2)
+            await edit(api, labelled(1, "after"), role_spec("ps", 3))
+            await made.until("train", lambda status: status["taskCounts"]["running"] == 4)
+            before = {pod["metadata"]["uid"] for pod in await made.pods()}
+            await edit(api, labelled(1, "after"))
+            await asyncio.sleep(30)
+            assert {pod["metadata"]["uid"] for pod in await made.pods()} == before
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("label", ["third", "first"])
 @pytest.mark.parametrize("answer", ["comes after the controller's death", "is lost", "is an error"])
 def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: str, label: str) -> None:

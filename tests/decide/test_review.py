@@ -38,11 +38,34 @@ def test_of_an_edit_that_was_not_reviewed_counts_and_policies_hold() -> None:
     gone = role_spec("gone", 3, task={"podGracefulDeletionTimeoutSec": 7}, frameworkAttemptCompletionPolicy=policy)
     old = compile_framework({**head, "spec": {"taskRoles": [role_spec("a", 1), gone]}}, "default")
     new = compile_framework({**head, "spec": {"executionType": "Stop", "taskRoles": [role_spec("b", 1), role_spec("a", 5)]}}, "default")
-    held = in_force(read_spec(new.framework), old.intent)
+    last = read_spec(old.framework)
+    held = in_force(read_spec(new.framework), old.intent, last)
     assert (held.execution_type, list(held.roles)) == ("Stop", ["a", "gone"])
     assert held.roles["a"] == read_spec(new.framework).roles["a"]
     assert held.roles["gone"] == read_spec(old.framework).roles["gone"]
-    assert in_force(read_spec(new.framework), new.intent) == read_spec(new.framework)
+    assert in_force(read_spec(new.framework), new.intent, last) == read_spec(new.framework)
+
+
+def test_a_role_that_is_removed_keeps_its_tasks() -> None:
+    """It fell back to the number that was stored, although the edit before had another: tasks that ran were ended."""
+    head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "f"}}
+    stored, last, new = (
+        compile_framework({**head, "spec": {"taskRoles": [role_spec("a", 1), *roles]}}, "default")
+        for roles in ([role_spec("gone", 1)], [role_spec("gone", 3)], [])
+    )
+    held = in_force(read_spec(new.framework), stored.intent, read_spec(last.framework))
+    assert held.roles["gone"] == read_spec(last.framework).roles["gone"]
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_how_many_owners_pods_have_is_said_by_what_they_are_made_from(stays: bool) -> None:
+    """By an edit that was not reviewed, or the lack of a role in it, somebody had changed all Pods that ran."""
+    head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "f"}}
+    owned = role_spec("a", 1)
+    owned["task"]["pod"]["metadata"] = {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u"}]}
+    old = compile_framework({**head, "spec": {"taskRoles": [owned]}}, "default")
+    new = compile_framework({**head, "spec": {"taskRoles": [role_spec("a" if stays else "b", 1)]}}, "default")
+    assert in_force(read_spec(new.framework), old.intent, read_spec(old.framework)).roles["a"].owners == 2
 
 
 def test_it_says_whether_pods_are_made() -> None:

@@ -46,13 +46,21 @@ def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
     return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {reviewed} was reviewed: {fix}", not rules.enforce)
 
 
-def in_force(spec: Spec, intent: Intent) -> Spec:
+def in_force(spec: Spec, intent: Intent, last: Spec) -> Spec:
     """Return the spec as far as the intent that an attempt runs has its roles: their counts and policies count at once.
 
-    It is the whole spec when the intent was made of it. If not, a role that the spec has lost stays as it was.
+    It is the whole spec when the intent was made of it. If not, a role that the spec has lost stays as it is stored, with as many tasks
+    as it had in the last spec in force.
     """
-    roles = [spec.roles.get(role.name) or _stored_role(role) for role in intent.roles]
-    return with_roles(spec, {role.name: role for role in roles})
+    return with_roles(spec, {role.name: _role_in_force(role, spec, last) for role in intent.roles})
+
+
+def _role_in_force(role: Role, spec: Spec, last: Spec) -> RoleSpec:
+    task = {**role.policies, "pod": role.pod}
+    stored = read_role({"name": role.name, "taskNumber": role.task_number, **role.policies, "task": task})
+    if role.name in spec.roles:
+        return spec.roles[role.name]._replace(owners=stored.owners)
+    return stored._replace(task_number=last.roles[role.name].task_number) if role.name in last.roles else stored
 
 
 def with_what_runs(spec: Spec, status: Status) -> Spec:
@@ -69,10 +77,6 @@ def with_roles(spec: Spec, roles: Mapping[str, RoleSpec]) -> Spec:
     there = {name: role.task_number for name, role in roles.items()}
     awaited = sum(max(role.task_number - there.get(role.name, 0), 0) for role in spec.roles.values())
     return spec._replace(roles=roles, awaited=awaited)
-
-
-def _stored_role(role: Role) -> RoleSpec:
-    return read_role({"name": role.name, "taskNumber": role.task_number, **role.policies, "task": role.policies})
 
 
 def _bare_role(role: RoleStatus) -> RoleSpec:

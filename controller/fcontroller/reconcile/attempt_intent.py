@@ -92,13 +92,13 @@ class AttemptIntent:
         if record.generation == generation:
             return wanted
         if wanted.stops:  # No Pod is made any more, of whatever intent; and the scale counts before the Stop.
-            return in_force(wanted, held)
+            return in_force(wanted, held, last)
         lowered = self._lower(framework, record)
         if lowered is not None:
             if lowered.intent.digest == held.digest:
                 return wanted
             if not lowered.verdict.may_run or self._keeper.refuses(lowered.digest):
-                return in_force(wanted, held)
+                return in_force(wanted, held, last)
         self.awaits_edit = self._is_late
         if self._is_late:
             return with_roles(wanted, {name: wanted.roles.get(name, role) for name, role in last.roles.items()})
