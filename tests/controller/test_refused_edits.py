@@ -71,6 +71,24 @@ def test_nothing_of_an_edit_is_written_in_a_pause(how: str) -> None:
     play(work)
 
 
+def test_the_service_of_an_edit_that_is_withdrawn_while_nobody_leads_is_no_longer_said_to_be_refused() -> None:
+    """It was for as long as the attempt ran: nobody asked for it again."""
+
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, WORKER)
+        api.refuses = True
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(100)
+        assert (await conditions(made))["ServicesMade"] == "False"
+        await made.kill()
+        await edit(api, WORKER)
+        await made.restart()
+        await asyncio.sleep(10)
+        assert (await conditions(made))["ServicesMade"] == "True"
+
+    play(work)
+
+
 def test_a_withdrawn_edit_leaves_nothing_behind() -> None:
     async def work(made: Lab, api: Late) -> None:
         await runs(made, WORKER)

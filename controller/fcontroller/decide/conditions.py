@@ -229,6 +229,12 @@ def set_completed(status: Status, generation: int, now: float) -> None:
 _visible: Final = lru_cache(100)(visible)  # Most conditions are set again and again to what they are.
 
 
+def is_false(status: Status, kind: str) -> bool:
+    """Return whether a condition is False."""
+    found = _found(status, kind)
+    return found is not None and found["status"] == "False"
+
+
 def is_said(status: Status, kind: str, reason: str) -> bool:
     """Return whether a condition has this reason."""
     found = _found(status, kind)

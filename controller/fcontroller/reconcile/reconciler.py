@@ -24,7 +24,7 @@ from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Projection, Unreachable, version_of
 from fcontroller.breath import Breath, turns
 from fcontroller.decide import actions
-from fcontroller.decide.conditions import set_adopted, set_completed, set_services
+from fcontroller.decide.conditions import SERVICES_MADE, is_false, set_adopted, set_completed, set_services
 from fcontroller.decide.context import ReconcileContext, deadline
 from fcontroller.decide.framework import kept_keys, reconcile_framework
 from fcontroller.decide.owners import controller_of
@@ -272,6 +272,9 @@ class Reconciler:
         runs = context.status.state in CREATED and not context.deleting and not self.paused
         renderer = self.renderer if runs else None
         self.services.maintain(renderer.intent if renderer else None, self.framework)
+        # What was refused before we began may have been withdrawn since, so that nobody asks for it again.
+        if is_false(context.status, SERVICES_MADE) and context.status.intent.next is None and self.services.are_right():
+            set_services(context.status, [], "", self.framework["metadata"]["generation"], context.now)
         self.writer.see(context.status)
         if context.status.state == COMPLETED and context.status.revision <= context.status.stored:
             asyncio.get_running_loop().call_soon(self._over, self)

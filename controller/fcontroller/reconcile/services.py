@@ -67,6 +67,11 @@ class Services:
             self._maintaining = True
             self._start(self._maintain())
 
+    def are_right(self) -> bool:
+        """Return whether those of the attempt that runs are all there, and nothing was said to be wrong with any since we began."""
+        trouble = self._maintaining or self._taken or self._wrong or self._wrong_next
+        return self._wanted is not None and not trouble and not any(self._plan(self._wanted))
+
     async def ensure(self, intent: Intent, framework: Json, wanted: Wanted = always) -> None:
         """Create the Services of an intent, and delete others of ours. Raises Refused, Unreachable and Unwanted.
 
