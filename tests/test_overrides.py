@@ -82,9 +82,9 @@ def test_the_framework_can_be_named() -> None:
         ("worker.taskNumber.x=3", "has no fields"),
         (
             "worker.task.pod.spec.containers[main].resources.limits.nvidia.com/gpu=2",
-            'write `task.pod.spec.containers[0].resources.limits["nvidia.com/gpu"]` if that is the key',
+            'write `worker.task.pod.spec.containers[0].resources.limits["nvidia.com/gpu"]` if that is the key',
         ),
-        ("train/worker.task.pod.metadata.labels.a.b.c/d=2", 'write `task.pod.metadata.labels["a.b.c/d"]` if that is the key'),
+        ("train/worker.task.pod.metadata.labels.a.b.c/d=2", 'write `train/worker.task.pod.metadata.labels["a.b.c/d"]` if that is the key'),
         ("worker.task.pod.spec.containers[sidecar].image=x", "has no item `sidecar`"),
         ("worker.task.pod.spec.containers[7].image=x", "has no item `7`"),
         (f"worker.task.pod.spec.containers[{'7' * 5_000}].image=x", "has no item `7"),

@@ -176,7 +176,8 @@ def _enter(
 def _no_fields(override: Override, done: list[str | int], index: int) -> SettingError:
     """Return the refusal of a step into a value of a map: mostly the key has dots, and is written without its brackets."""
     where, key = field_path(tuple(done)), field_path((*done[:-1], ".".join(override.steps[index - 1 :])))
-    message = f"`{where}` has no fields, so that `{override.steps[index]}` cannot be set in it; write `{key}` if that is the key"
+    of = f"{override.framework}/{override.role}" if override.framework else override.role
+    message = f"`{where}` has no fields, so that `{override.steps[index]}` cannot be set in it; write `{of}.{key}` if that is the key"
     return _refused(override.written, message)
 
 
