@@ -8,6 +8,7 @@ from fcompile.convert.draft import Draft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import framework_name
+from fcompile.convert.shape import refuse_misspelt
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import SERVER_SET
 
@@ -43,9 +44,11 @@ def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
     ledger.converted(("kind",), "kind")
     if "status" in source:
         ledger.dropped(("status",), "the operator wrote it")
+    refuse_misspelt(root, ("metadata", "spec"))
     metadata = root.below("metadata")
     name = metadata.text("name")
     if not name:
+        refuse_misspelt(metadata, ("name", "generateName"))
         why = "a Framework's name must be known before it is applied: `generateName` cannot be converted; write `name`"
         raise Refusal(metadata.at("generateName"), why) if "generateName" in metadata else Refusal(metadata.path, "it has no name")
     namespace = metadata.text("namespace") or None

@@ -11,7 +11,7 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.run_policy import RUN_POLICY
-from fcompile.convert.shape import refuse_misspelt, require_shape
+from fcompile.convert.shape import refuse_misspelt, require_containers, require_shape
 from fcompile.diagnostics.problem import Path
 from fcompile.diagnostics.suggestions import closest
 from fcompile.model.framework import MAX_TASKS
@@ -100,10 +100,8 @@ def _is_overwritten(label: str) -> bool:
 
 def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:
     template = replica.below("template")
+    require_containers(template)
     spec = template.below("spec")
-    containers = spec.items("containers")
-    if not containers:
-        raise Refusal(spec.at("containers"), "its Pods have no containers")
     made: dict[str, Any] = {}
     metadata = template.below("metadata")
     for key in metadata.value:

@@ -14,7 +14,7 @@ from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.retries import COUNT_RESTARTS, NOT_COUNTED, made_anew
-from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_room, require_shape, require_size
+from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_containers, require_room, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.model.framework import MAX_ROLES, MAX_TASKS
@@ -148,8 +148,7 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     template = job.below("template")
     inner = template.below("spec")
     require_shape(inner)
-    if not inner.items("containers"):
-        raise Refusal(source or inner.at("containers"), "its Pods have no containers")
+    require_containers(template, source)
     metadata = {kind: dict(found) for kind in ("labels", "annotations") if (found := template.below("metadata").below(kind).value)}
     made: dict[str, Any] = {**({"metadata": metadata} if metadata else {}), "spec": deepcopy(inner.value)}
     made["spec"].setdefault("restartPolicy", "OnFailure")

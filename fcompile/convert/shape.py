@@ -22,6 +22,18 @@ _MOST_KEYS = 100
 """Of a mapping that are compared with what they may have been meant to be."""
 
 
+def require_containers(template: Fields, source: Path | None = None) -> None:
+    """Raise Refusal where Pods have no containers, which may be there under a name that is nearly right.
+
+    :param source: as of `refuse_misspelt`.
+    """
+    spec = template.below("spec")
+    if not spec.items("containers"):
+        refuse_misspelt(template, ("metadata", "spec"), source=source)
+        refuse_misspelt(spec, ("containers",), source=source)
+        raise Refusal(source or spec.at("containers"), "its Pods have no containers")
+
+
 def require_shape(spec: Fields) -> None:
     """Raise Refusal where what is added to has another form than it must."""
     for kind in ("containers", "initContainers"):

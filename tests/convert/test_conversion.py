@@ -169,6 +169,11 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
         ("replicas: 4", "taskNumber: 4", 9, "the operator has no field `taskNumber` here: it is `replicas`"),
         ("replicas: 4", "backoffLimit: 4", 9, "the operator has no field `backoffLimit` here: it is `spec.runPolicy.backoffLimit`"),
         ("restartPolicy: OnFailure", "restartPolicy: onFailure", 10, "did you mean `OnFailure`?"),
+        ("containers:", "contaners:", 14, "the operator has no field `contaners`: did you mean `containers`?"),
+        ("        spec:", "        sepc:", 13, "the operator has no field `sepc`: did you mean `spec`?"),
+        ("spec:", "sepc:", 7, "the operator has no field `sepc`: did you mean `spec`?"),
+        ("metadata:", "metdata:", 4, "the operator has no field `metdata`: did you mean `metadata`?"),
+        ("  name: pax-lm", "  nam: pax-lm", 4, "the operator has no field `nam`: did you mean `name`?"),
         ("Worker:", "Workers:", 9, "the operator has no such type of replicas: did you mean `Worker`?"),
         (
             "spec:",

@@ -981,6 +981,10 @@ def test_owners_that_are_left_out_stand_in_a_comment() -> None:
         ("trainjob-torch-TrainJob", "numNodes", "numNode"),
         ("trainjob-torch-TrainJob", "initializer", "initialiser"),
         ("pytorch-elastic-PyTorchJob", "maxRestarts", "maxRestart"),
+        ("pytorch-elastic-PyTorchJob", "containers", "contaners"),
+        ("pytorch-elastic-PyTorchJob", "spec", "sepc"),
+        ("pytorch-elastic-PyTorchJob", "metadata", "metdata"),
+        ("jobset-JobSet", "containers", "contaners"),
     ],
 )
 def test_a_field_that_is_nearly_right_is_refused(name: str, written: str, misspelt: str) -> None:
