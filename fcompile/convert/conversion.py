@@ -20,7 +20,7 @@ from fcompile.convert.repair import filled, repaired
 from fcompile.convert.runtimes import Runtimes
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
-from fcompile.diagnostics.problem import Path, Problem, Severity, Span, cut, field_path
+from fcompile.diagnostics.problem import Part, Path, Problem, Severity, Span, cut, field_path
 from fcompile.emit import yaml as plain_yaml
 from fcompile.load import Document
 from fcompile.load.files import FileEntry
@@ -48,6 +48,8 @@ class Reason(NamedTuple):
     text: str
     elsewhere: Elsewhere | None = None
     """Where in another object it lies."""
+    part: Part = "value"
+    """What of the field is shown."""
 
 
 class Account(NamedTuple):
@@ -80,9 +82,9 @@ class Account(NamedTuple):
         """Return how many entries of each outcome there are."""
         return Counter(entry.outcome for entry in self.entries)
 
-    def span(self, path: Path = ()) -> Span:
+    def span(self, path: Path = (), part: Part = "value") -> Span:
         """Return where a field of the source is, or the nearest one above it."""
-        return self.document.locate((*self.item, *path))
+        return self.document.locate((*self.item, *path), part)
 
 
 class Converted(NamedTuple):
@@ -113,7 +115,7 @@ class _Mistakes:
                 if any(reason.path[: len(path)] == path for reason in self.reasons):
                     source = self._filled(source, refusal.path)  # That comes of the repair.
                     continue
-                self.reasons.append(Reason(path, refusal.reason, refusal.elsewhere))
+                self.reasons.append(Reason(path, refusal.reason, refusal.elsewhere, refusal.part))
                 if refusal.meant is not None:
                     self._renamed[(*refusal.path[:-1], refusal.meant)] = refusal.path
                 if refusal.instead is not None:
@@ -408,4 +410,4 @@ def _in_source(problem: Problem, draft: Draft) -> Reason:
         if inside and path == role.template_source and role.elsewhere is not None:
             elsewhere = role.elsewhere(steps)
     text = f"the Framework would have an error, {problem.rule.code} at {field_path(problem.path)}: {problem.message}"
-    return Reason(path, text, elsewhere)
+    return Reason(path, text, elsewhere, problem.part if path[-1:] == problem.path[-1:] else "value")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.problem import Part, Path
 
 LEFT_OUT = "it is left out"
 MAX_ENTRIES = 1_000
@@ -60,20 +60,28 @@ class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
     def __init__(
-        self, path: Path, reason: str, meant: str | None = None, instead: int | None = None, elsewhere: Elsewhere | None = None
+        self,
+        path: Path,
+        reason: str,
+        meant: str | None = None,
+        instead: int | None = None,
+        elsewhere: Elsewhere | None = None,
+        part: Part = "value",
     ) -> None:
         """Take the field and what is wrong with it.
 
         :param meant: the field that the one at the path was meant to be.
         :param instead: a value that can stand there, so that the other mistakes can be looked for.
         :param elsewhere: where in another object it is.
+        :param part: what of the field is shown: its name, where that is what is wrong.
         """
-        super().__init__(path, reason, meant, instead, elsewhere)
+        super().__init__(path, reason, meant, instead, elsewhere, part)
         self.path = path
         self.reason = reason
         self.meant = meant
         self.instead = instead
         self.elsewhere = elsewhere
+        self.part = part
 
 
 class Ledger:

@@ -72,7 +72,7 @@ def read_replicas(
         if kind is None:
             near = closest(key, types)
             meant = f": did you mean `{near.word}`?" if near else f": it has {', '.join(types)}"
-            raise Refusal(specs.at(key), f"the operator has no such type of replicas{meant}", near.word if near else None)
+            raise Refusal(specs.at(key), f"the operator has no such type of replicas{meant}", near.word if near else None, part="key")
         if kind in found:
             raise Refusal(specs.at(key), f"there are two of the type {kind}")
         count = default_count if isinstance(default_count, int) else default_count[kind]

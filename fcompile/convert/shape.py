@@ -12,7 +12,7 @@ from fcompile.check.rules.framework.sizes import ETCD_BYTES
 from fcompile.convert.draft import RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Refusal
-from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.problem import Part, Path
 from fcompile.diagnostics.suggestions import closest
 
 NAMED_BYTES = len('{"name":"a"},')
@@ -52,12 +52,13 @@ def refuse_misspelt(
     :param source: what stands for every field in the source, where the fields are not in the source themselves.
     """
     left = [field for field in known if field not in fields.value]
+    part: Part = "key" if source is None else "value"
     for key in islice((key for key in fields.each() if isinstance(key, str) and key not in known), _MOST_KEYS):
         if key in elsewhere:
-            raise Refusal(source or fields.at(key), f"the operator has no field `{key}` here: it is `{elsewhere[key]}`")
+            raise Refusal(source or fields.at(key), f"the operator has no field `{key}` here: it is `{elsewhere[key]}`", part=part)
         near = closest(key, left)
         if near is not None:
-            raise Refusal(source or fields.at(key), f"the operator has no field `{key}`: did you mean `{near.word}`?", near.word)
+            raise Refusal(source or fields.at(key), f"the operator has no field `{key}`: did you mean `{near.word}`?", near.word, part=part)
 
 
 def require_room(count: int, least: int, path: Path) -> None:

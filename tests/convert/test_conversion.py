@@ -157,7 +157,7 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
 @pytest.mark.parametrize(
     ("written", "misspelt", "line", "reason"),
     [
-        ("jaxReplicaSpecs", "jaxReplicaSpec", 8, "the operator has no field `jaxReplicaSpec`: did you mean `jaxReplicaSpecs`?"),
+        ("jaxReplicaSpecs", "jaxReplicaSpec", 7, "the operator has no field `jaxReplicaSpec`: did you mean `jaxReplicaSpecs`?"),
         ("kind: JAXJob", "kind: JaxJob", 2, "there is no such kind: did you mean `JAXJob`?"),
         ("kind: JAXJob", "kind: JAXJbo", 2, "there is no such kind: did you mean `JAXJob`?"),
         ("kind: JAXJob", "kind: MXNetJob", 2, "`convert` does not know MXNetJob"),
@@ -169,12 +169,12 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
         ("replicas: 4", "taskNumber: 4", 9, "the operator has no field `taskNumber` here: it is `replicas`"),
         ("replicas: 4", "backoffLimit: 4", 9, "the operator has no field `backoffLimit` here: it is `spec.runPolicy.backoffLimit`"),
         ("restartPolicy: OnFailure", "restartPolicy: onFailure", 10, "did you mean `OnFailure`?"),
-        ("containers:", "contaners:", 14, "the operator has no field `contaners`: did you mean `containers`?"),
-        ("        spec:", "        sepc:", 13, "the operator has no field `sepc`: did you mean `spec`?"),
-        ("spec:", "sepc:", 7, "the operator has no field `sepc`: did you mean `spec`?"),
-        ("metadata:", "metdata:", 4, "the operator has no field `metdata`: did you mean `metadata`?"),
+        ("containers:", "contaners:", 13, "the operator has no field `contaners`: did you mean `containers`?"),
+        ("        spec:", "        sepc:", 12, "the operator has no field `sepc`: did you mean `spec`?"),
+        ("spec:", "sepc:", 6, "the operator has no field `sepc`: did you mean `spec`?"),
+        ("metadata:", "metdata:", 3, "the operator has no field `metdata`: did you mean `metadata`?"),
         ("  name: pax-lm", "  nam: pax-lm", 4, "the operator has no field `nam`: did you mean `name`?"),
-        ("Worker:", "Workers:", 9, "the operator has no such type of replicas: did you mean `Worker`?"),
+        ("Worker:", "Workers:", 8, "the operator has no such type of replicas: did you mean `Worker`?"),
         (
             "spec:",
             "spec:\n  cleanPodPolicy: All",
@@ -187,6 +187,13 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
             7,
             "the operator has no field `ttlSecondsAfterFinish`: did you mean `ttlSecondsAfterFinished`?",
         ),
+        (
+            "containers:",
+            "volums:\n          - {name: a}\n          containers:",
+            13,
+            "the Framework would have an error, FC101 at spec.taskRoles[0].task.pod.spec.volums: `spec` has no field `volums`:"
+            " did you mean `volumes`?",
+        ),
         ("name: pax-lm", "name: YES", 4, "it must be a string, and without quotes YAML reads this one as true"),
         ("name: pax-lm", "name: 8", 4, 'it must be a string: write "8"'),
     ],
@@ -194,15 +201,15 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
 def test_what_is_misspelt_is_named(written: str, misspelt: str, line: int, reason: str) -> None:
     conversion = convert(JOB.replace(written, misspelt, 1))
     (account,) = conversion.refused
-    assert [(account.span(one.path).line, one.text) for one in account.reasons] == [(line, reason)]
+    assert [(account.span(one.path, one.part).line, one.text) for one in account.reasons] == [(line, reason)]
 
 
 def test_all_mistakes_of_a_job_are_told_at_once() -> None:
     job = JOB.replace("name: pax-lm", "name: Pax").replace("Worker:", "Workers:").replace("replicas: 4", "replica: 4")
     job = job.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes").replace("spec:", "spec:\n  runPolicy: {backoffLimit: a}", 1)
     (account,) = convert(job).refused
-    found = [(account.span(reason.path).line, reason.path[-1]) for reason in account.reasons]
-    assert found == [(4, "name"), (7, "backoffLimit"), (10, "Workers"), (10, "replica"), (18, "imagePullPolicy")]
+    found = [(account.span(reason.path, reason.part).line, reason.path[-1]) for reason in account.reasons]
+    assert found == [(4, "name"), (7, "backoffLimit"), (9, "Workers"), (10, "replica"), (18, "imagePullPolicy")]
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,9 @@ def test_the_limit_for_each_index_in_a_runtime_is_told_at_its_reference() -> Non
     ],
 )
 def test_limits_that_kubernetes_refuses_are_refused(job: dict[str, Any], field: str) -> None:
-    ((path, text, _),) = convert(json.dumps(_set(2, **job))).refused[0].reasons
-    assert path == (*JOB, field)
-    assert "Kubernetes refuses" in text
+    (reason,) = convert(json.dumps(_set(2, **job))).refused[0].reasons
+    assert reason.path == (*JOB, field)
+    assert "Kubernetes refuses" in reason.text
 
 
 @pytest.mark.parametrize(("pods", "limit", "fewer"), [(2, 3, 1), (4, 8, 2), (7, None, 0)])

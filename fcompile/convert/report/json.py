@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.convert.conversion import Account, Conversion
-from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.problem import Part, Path, field_path
 from fcompile.diagnostics.visible import without_commands
 
 VERSION = 1
@@ -35,7 +35,7 @@ def _account(account: Account) -> dict[str, Any]:
         "name": account.name,
         "namespace": account.namespace,
         "framework": None if made is None else made.name,
-        "refused": [{**_place(account, reason.path), "reason": reason.text} for reason in account.reasons],
+        "refused": [{**_place(account, reason.path, reason.part), "reason": reason.text} for reason in account.reasons],
         "fields": [
             {
                 **_place(account, entry.path),
@@ -50,6 +50,6 @@ def _account(account: Account) -> dict[str, Any]:
     }
 
 
-def _place(account: Account, path: Path) -> dict[str, Any]:
-    span = account.span(path)
+def _place(account: Account, path: Path, part: Part = "value") -> dict[str, Any]:
+    span = account.span(path, part)
     return {"field": field_path(path), "line": span.line, "column": span.column}

@@ -60,7 +60,8 @@ def _account(account: Account, verbose: bool, shared: Common) -> Iterator[str]:
     if account.reasons:
         yield "\nRefused:\n\n"
         for reason in account.reasons:
-            yield f"- {_code(field_path(reason.path)) or 'the object'} (line {account.span(reason.path).line}): {_text(reason.text)}\n"
+            line = account.span(reason.path, reason.part).line
+            yield f"- {_code(field_path(reason.path)) or 'the object'} (line {line}): {_text(reason.text)}\n"
     own = shared.own(account)
     if own:
         yield "\n"

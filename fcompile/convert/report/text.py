@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
 from fcompile.convert.report.common import Common, common, named
-from fcompile.diagnostics.problem import field_path
+from fcompile.diagnostics.problem import Part, Path, field_path
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.diagnostics.writer import counted
 
@@ -44,7 +44,8 @@ def title(account: Account) -> str:
 def _account(account: Account, verbose: bool, shared: Common) -> Iterator[str]:
     yield f"{_place(account, ())}: {title(account)}\n"
     for reason in account.reasons:
-        yield f"  {_place(account, reason.path)}: {visible(field_path(reason.path)) or 'the object'}: {visible(reason.text)}\n"
+        place = _place(account, reason.path, reason.part)
+        yield f"  {place}: {visible(field_path(reason.path)) or 'the object'}: {visible(reason.text)}\n"
     for entry in account.entries:
         if entry.outcome is Outcome.DIFFERENT:
             if entry in shared.differences:
@@ -68,6 +69,6 @@ def _remedy(entry: Entry) -> Iterator[str]:
     yield f"    why: {visible(entry.why)}\n    do:  {visible(entry.remedy)}\n"
 
 
-def _place(account: Account, path: tuple[str | int, ...]) -> str:
-    span = account.span(path)
+def _place(account: Account, path: Path, part: Part = "value") -> str:
+    span = account.span(path, part)
     return f"{at_line_start(visible(account.file))}:{span.line}:{span.column}"
