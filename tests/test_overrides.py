@@ -87,6 +87,7 @@ def test_the_framework_can_be_named() -> None:
         ("train/worker.task.pod.metadata.labels.a.b.c/d=2", 'write `train/worker.task.pod.metadata.labels["a.b.c/d"]` if that is the key'),
         ("worker.task.pod.spec.containers[sidecar].image=x", "has no item `sidecar`"),
         ("worker.task.pod.spec.containers[7].image=x", "has no item `7`"),
+        ("worker.task.pod.spec.containers[main].env[LR].value=3", "`task.pod.spec.containers[0].env` has no item `LR`; it is empty"),
         (f"worker.task.pod.spec.containers[{'7' * 5_000}].image=x", "has no item `7"),
         ("worker.task.pod.spec.containers=main", "a list"),
     ],

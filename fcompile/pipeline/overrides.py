@@ -190,8 +190,8 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
     if (index := whole_number(step)) is not None and index < len(items):
         return index
     known = [text(item, "name") for item in items]
-    has = first_of([f"[{name}]" for name in known], 10) if known and all(known[:10]) else str(len(items))
-    raise _refused(override.written, f"`{where}` has no item `{step}`; it has {has}")
+    has = first_of([f"[{name}]" for name in known], 10) if all(known[:10]) else str(len(items))
+    raise _refused(override.written, f"`{where}` has no item `{step}`; it {f'has {has}' if items else 'is empty, and no item is added'}")
 
 
 def _typed(override: Override, field: Field, where: str) -> Any:
