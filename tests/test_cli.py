@@ -135,7 +135,7 @@ def test_version(capsys: Capture) -> None:
         (["argocd", "generate", __file__], ".py: this is a file: name the folder of the application\n"),
         (["argocd", "discover", __file__], ".py: this is a file: name the folder of the application\n"),
         (["argocd", "doctor", __file__], ".py: this is a file: name the folder of the application\n"),
-        (["argocd", "bundle", "--to", __file__], ".py is a file, not a folder: remove it or choose another path\n"),
+        (["argocd", "bundle", "--to", __file__], ".py is a file, not a folder: choose another path\n"),
         (["build", "-o", "xml", "x"], "write --format yaml, --format json, --format name or --to FOLDER"),
         (["build", "--only", "a[b]", "x"], "role[index]"),
         (["build", "--set", "x", "-"], "role.field=value"),

@@ -23,7 +23,7 @@ def write(folder: str, texts: Mapping[str, str]) -> None:
     """
     top = os.path.realpath(folder)
     if os.path.lexists(top) and not os.path.isdir(top):
-        raise UsageError(f"{visible(folder)} is a file, not a folder: remove it or choose another path")
+        raise UsageError(f"{visible(folder)} is a file, not a folder: choose another path")
     with cleared_up() as ending:
         _write(folder, {_target(folder, top, name): text for name, text in texts.items()}, ending)
 

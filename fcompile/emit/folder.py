@@ -118,7 +118,7 @@ def _check_target(path: str, target: str, force: bool) -> None:
     if not os.path.lexists(target):
         return
     if not os.path.isdir(target):
-        raise FolderError(f"{path} is a file, not a folder: remove it or choose another path")
+        raise FolderError(f"{path} is a file, not a folder: choose another path")
     if os.path.commonpath([target, os.getcwd()]) == target:
         raise FolderError(f"{path} is the folder that you are in, or holds it, and cannot be replaced: choose a folder of its own")
     with swap.locked(target):
