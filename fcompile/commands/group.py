@@ -99,9 +99,11 @@ class Command(click.Command):
             if isinstance(error, click.NoSuchOption):
                 if advice := self._advice(error.option_name, given):
                     raise click.UsageError(f"No such option {error.option_name!r}: {advice}", error.ctx) from None
-                # What is spelt otherwise now is not what anybody should write.
+                from difflib import get_close_matches
+
+                # What is spelt otherwise now is not what anybody should write; what is only a little alike is not what anybody meant.
                 former = {name for param in self.params if isinstance(param, Former) for name in param.opts}
-                near = [name for name in error.possibilities or () if name not in former]
+                near = [name for name in get_close_matches(error.option_name, error.possibilities or (), cutoff=0.75) if name not in former]
                 raise click.NoSuchOption(error.option_name, error.message, near, error.ctx) from None
             raise
         for param in self.params:
