@@ -65,6 +65,7 @@ def test_version(capsys: Capture) -> None:
             ["build", "--emit", "frameworks", "--only", "w", "x"],
             "--only: it selects Pods, and frameworks has none: add `pods`, or leave it out",
         ),
+        (["status", "hello"], "No such command 'status': `kubectl get frameworks` shows it\n"),
         (["help", "build"], "No such command 'help': write `fcompile build --help`"),
         (["help"], "No such command 'help': write `fcompile --help`"),
         (["version"], "No such command 'version': write `fcompile --version`"),

@@ -14,6 +14,8 @@ class Advice(NamedTuple):
     says: str
 
 
+_STATUS = "`kubectl get frameworks` shows it"
+
 COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "fcompile": {
         **dict.fromkeys(("check", "lint", "vet", "verify"), "write `fcompile validate`"),
@@ -23,11 +25,13 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("demo", "run", "simulate"), "write `fcontroller demo`"),
         **dict.fromkeys(("doctor", "bundle"), "it is one of `fcompile argocd`"),
         **dict.fromkeys(("import", "migrate"), "write `fcompile convert`"),
+        **dict.fromkeys(("status", "get"), _STATUS),
         **dict.fromkeys(("install", "init"), "`fcompile crd | kubectl apply --server-side -f -` tells a cluster what a Framework is"),
     },
     "fcontroller": {
         **dict.fromkeys(("start", "serve"), "write `fcontroller run`"),
         **dict.fromkeys(("simulate", "try"), "write `fcontroller demo`"),
+        **dict.fromkeys(("status", "get"), _STATUS),
         **dict.fromkeys(("validate", "build", "diff", "explain", "convert", "crd"), "it is one of `fcompile`"),
         "completion": "`fcompile completion` is for both programs",
     },

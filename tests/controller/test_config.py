@@ -265,6 +265,7 @@ def test_a_kubeconfig_that_is_of_no_use_is_named(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["status"], "No such command 'status': `kubectl get frameworks` shows it\n"),
         (["start"], "No such command 'start': write `fcontroller run`\n"),
         (["completion", "bash"], "No such command 'completion': `fcompile completion` is for both programs\n"),
         (["validate", "x"], "No such command 'validate': it is one of `fcompile`\n"),
