@@ -266,8 +266,9 @@ def _list_check(field: Field, inner: Check, version: int) -> Check:
 
 def _list_advice(value: Any, field: Field, version: int) -> str:
     if isinstance(value, dict):
-        first = next(iter(types(version)[field.ref]), "") if field.ref else ""
-        key = field.map_keys[0] if field.map_keys else "name" if field.ref and "name" in types(version)[field.ref] else first
+        fields = types(version)[field.ref] if field.ref else {}
+        given = next((key for key in value if key in fields), next(iter(fields), ""))
+        key = field.map_keys[0] if field.map_keys else "name" if "name" in fields else given
         return f"write an item for each, `- {key}: …`" if field.ref else "write each item on a line of its own after `- `"
     if not isinstance(value, str) or field.ref:
         return ""

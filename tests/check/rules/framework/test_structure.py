@@ -212,6 +212,11 @@ def test_a_forbidden_field_that_is_empty_must_still_be_readable(field: str, empt
     [
         (with_main(command="sleep 1"), f"{MAIN}.command", 'must be a list, not the string `sleep 1`: write `["sleep", "1"]`'),
         (with_main(env={"A": "b"}), f"{MAIN}.env", "must be a list, not a mapping: write an item for each, `- name: …`"),
+        (
+            with_spec(tolerations={"key": "gpu", "operator": "Exists"}),
+            f"{POD}.spec.tolerations",
+            "must be a list, not a mapping: write an item for each, `- key: …`",
+        ),
         (with_main(resources=["cpu"]), f"{MAIN}.resources", "must be a mapping, not a list"),
         (with_main(tty="yes"), f"{MAIN}.tty", "must be true or false, not the string `yes`"),
         (with_main(ports=[{"containerPort": 1.5}]), f"{MAIN}.ports[0].containerPort", "must be a whole number, not the number 1.5"),
