@@ -396,6 +396,20 @@ def test_what_comes_in_quick_succession_is_read_together_and_what_comes_alone_at
     in_virtual_time(test)
 
 
+def test_much_is_read_without_a_pause() -> None:
+    events = (b"x" * 999_999 + b"\n") * 16
+
+    async def test(loop: VirtualLoop) -> None:
+        async def send(writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(events), events))
+
+        async with Server(send).origin() as origin, origin.stream("/a", {}, 60) as stream:
+            assert b"".join([body async for body in _all(stream)]) == events
+        assert loop.passed < 0.5
+
+    in_virtual_time(test)
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_stream_is_read_to_its_end(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     events = [b"%05d" % number * 1_000 + b"\n" for number in range(500)]
