@@ -23,6 +23,7 @@ from fcompile.load import rules
 from fcompile.load.files import (
     IGNORE_FILE,
     MAX_LEVELS,
+    MAX_PATTERNS,
     PIECE,
     SUFFIXES,
     TOO_DEEP,
@@ -289,8 +290,11 @@ class _Reader:
 
     def _ignore_file(self, commit: str | None, folder: bytes) -> list[str]:
         if (commit, folder) not in self._patterns:
-            data = self._content(commit, b"/".join(filter(None, (folder, IGNORE_FILE.encode())))) or b""
-            self._patterns[commit, folder] = ignore_patterns(data.decode("utf-8", "replace").splitlines())
+            path = b"/".join(filter(None, (folder, IGNORE_FILE.encode())))
+            patterns = ignore_patterns((self._content(commit, path) or b"").decode("utf-8", "replace").splitlines())
+            if len(patterns) > MAX_PATTERNS:  # as in a folder that is read: each name is held against them all
+                raise UsageError(f"--git: {visible(os.fsdecode(path))} holds more than {MAX_PATTERNS:,} patterns: write fewer")
+            self._patterns[commit, folder] = patterns
         return self._patterns[commit, folder]
 
     def _content(self, commit: str | None, path: bytes) -> bytes | None:

@@ -49,7 +49,7 @@ PIECE: Final = 1024 * 1024
 MAX_LEVELS: Final = 100
 """Folders within folders. For each file it is asked what all folders above it are, and the longer a path, the longer that takes."""
 TOO_DEEP: Final = f"lies more than {MAX_LEVELS} folders deep: move it up"
-_MOST_LINES: Final = 1_000
+MAX_PATTERNS: Final = 1_000
 """Of a file with patterns: each name is held against them all."""
 _OVERLAP: Final = 4096
 """Bytes that two pieces share, so that nothing is overlooked because it is divided."""
@@ -255,8 +255,8 @@ def _ignored(entries: list[os.DirEntry[str]], trusted: set[str]) -> list[str]:
                 raise OSError(errno.EINVAL, f"{IGNORE_FILE} is a link that leads out of the folder")
             data = read_regular(entry.path, rules.MAX_FILE_BYTES, real) or b""
             patterns = ignore_patterns(data.decode("utf-8", "replace").splitlines())
-            if len(patterns) > _MOST_LINES:
-                raise OSError(errno.EFBIG, f"more than {_MOST_LINES:,} patterns in {IGNORE_FILE}")
+            if len(patterns) > MAX_PATTERNS:
+                raise OSError(errno.EFBIG, f"more than {MAX_PATTERNS:,} patterns in {IGNORE_FILE}")
             return patterns
     return []
 

@@ -13,6 +13,7 @@ import pytest
 
 from fcompile.cli import main
 from fcompile.emit import yaml
+from fcompile.load.files import MAX_PATTERNS
 from tests.diff.frameworks import Json, framework, role, spec
 
 Capture = pytest.CaptureFixture[str]
@@ -222,6 +223,19 @@ def test_left_out(repository_here: Repository, diff: Diff) -> None:
     assert kinds(diff("--git", "HEAD")[1]) == {"x": "changed", "train": "removed"}
     repository_here.commit()
     assert kinds(diff("--git", "HEAD~1..HEAD")[1]) == {"x": "changed", "train": "removed"}
+
+
+def test_patterns_are_as_many_as_in_a_folder(repository_here: Repository, diff: Diff) -> None:
+    """Each name is held against them all: 600 kB of patterns and a dozen files took minutes."""
+    repository_here.write("deep/train.yaml")
+    old = repository_here.commit()
+    repository_here.put("deep/.fcompileignore", "x*\n" * MAX_PATTERNS)
+    repository_here.write("deep/train.yaml", "a:2")
+    assert images(diff("--git", old)[1]) == [("train", "image", "a:1", "a:2")]
+    repository_here.put("deep/.fcompileignore", "x*\n" * (MAX_PATTERNS + 1))
+    new = repository_here.commit()
+    said = "fcompile: --git: deep/.fcompileignore holds more than 1,000 patterns: write fewer\n"
+    assert diff("--git", old) == diff("--git", f"{old}..{new}") == (2, said)
 
 
 def test_what_is_ignored_no_longer_counts_though_it_is_the_same(repository_here: Repository, diff: Diff) -> None:
