@@ -10,6 +10,7 @@ import sys
 from collections import UserDict
 from collections.abc import Callable
 from decimal import Decimal
+from enum import Enum, IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,20 @@ def test_other_types_in_mappings() -> None:
     ):
         with pytest.raises(TypeError, match=says):
             fcompile.compile(frameworks=value)  # type: ignore[arg-type]
+
+
+def test_members_of_enums_are_what_they_hold() -> None:
+    class Mode(str, Enum):  # noqa: UP042 -- a StrEnum is its value for `str()` too.
+        TRAIN = "train"
+        FIELD = "description"
+
+    class Count(IntEnum):
+        FEW = 3
+
+    spec = {**framework(role())["spec"], Mode.FIELD: Mode.TRAIN, "activeDeadlineSeconds": Count.FEW}
+    (made,) = fcompile.compile(frameworks=[{**framework(role()), "spec": spec}]).frameworks
+    assert made.framework["spec"]["description"] == "train"
+    assert made.framework["spec"]["activeDeadlineSeconds"] == 3
 
 
 def test_problems_of_mappings_have_places() -> None:

@@ -84,17 +84,24 @@ def _plain(value: Any, name: str, path: Path, left: Iterator[int]) -> Any:
     if len(path) > DEEPEST:
         raise TypeError(f"{name}: nested deeper than {DEEPEST} levels")
     value = _without_models(value)
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str):
-        return str(value)
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return _exactly(kind, value)
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise TypeError(f"{name}: {_called(path)} has a key that is not a string")
-        return {str(key): _plain(item, name, (*path, str(key)), left) for key, item in value.items()}
+        items = [(_exactly(str, key), item) for key, item in value.items()]
+        return {key: _plain(item, name, (*path, key), left) for key, item in items}
     if isinstance(value, list | tuple):
         return [_plain(item, name, (*path, index), left) for index, item in enumerate(value)]
     raise TypeError(f"{name}: {_called(path)} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
+
+
+def _exactly(kind: type[str | int | float], value: Any) -> Any:
+    """Return what a subclass of `kind` holds. What `str()` makes of a member of an Enum is its name."""
+    return {str: str.__str__, int: int.__int__, float: float.__float__}[kind](value)
 
 
 def _called(path: Path) -> str:

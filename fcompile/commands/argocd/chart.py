@@ -21,6 +21,10 @@ from fcompile.model.values import mappings, text
 
 _PARSED: Final = ("Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock", "values.yaml")
 _SCHEMA: Final = "values.schema.json"
+_IGNORE_FILE: Final = ".helmignore"
+_HISTORY: Final = ".git"
+_LEFT_OUT: Final = frozenset((b".git", b".git/"))
+"""Lines of that file with which Helm reads no `.git`, wherever it is: no other line takes that back."""
 _STANDARD: Final = re.compile(r"https?://json-schema\.org/draft(-0[4-7]|/2019-09|/2020-12)/schema#?")
 """The versions that Helm has within itself. It would fetch every other one."""
 _ADDRESS: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
@@ -72,7 +76,9 @@ def _check_values(repository: Repository, path: str) -> None:
 
 def _check_chart(repository: Repository) -> None:
     repository.vet(".", every=True)
-    for path in _files():
+    ignored = repository.read(_IGNORE_FILE).split(b"\n") if os.path.lexists(_IGNORE_FILE) else ()
+    history = not any(line.strip(b" \t\r") in _LEFT_OUT for line in ignored)
+    for path in _files(history):
         name = os.path.basename(path)
         if name in _PARSED or name == _SCHEMA or "crds" in path.split(os.sep)[:-1]:
             data = repository.read(path)
@@ -81,14 +87,22 @@ def _check_chart(repository: Repository) -> None:
                 _check_schema(data, path)
 
 
-def _files() -> Iterator[str]:
-    """Yield the files of the chart, each once: links lead to others in the repository, and perhaps in a circle."""
+def _files(history: bool) -> Iterator[str]:
+    """Yield the files of the chart, each once: links lead to others in the repository, and perhaps in a circle.
+
+    :param history: whether Helm would read a `.git`, in which there can be passwords: a template can show every file. Raises InputError.
+    """
     seen: set[str] = set()
     for folder, folders, files in os.walk(".", followlinks=True):
         real = os.path.realpath(folder)
         if folder.count(os.sep) > MAX_LEVELS:  # through links: those without are known by now
             raise InputError(f"{visible(os.path.normpath(folder))} {TOO_DEEP}")
-        folders[:] = [] if real in seen else sorted(name for name in folders if name != ".git")
+        if history and _HISTORY in folders:
+            raise InputError(
+                f"{visible(os.path.normpath(os.path.join(folder, _HISTORY)))}: Helm would read it with the chart, for templates to show: "
+                f"write `.git/` into {_IGNORE_FILE}"
+            )
+        folders[:] = [] if real in seen else sorted(name for name in folders if name != _HISTORY)
         if real not in seen:
             yield from (os.path.normpath(path) for name in sorted(files) if os.path.isfile(path := os.path.join(folder, name)))
         seen.add(real)
