@@ -119,6 +119,10 @@ def test_help_fits_and_has_one_form(context: click.Context, columns: int, monkey
         (["build", "--force", "x"], "--force replaces files in a folder: name it with --to FOLDER\n"),
         (["build", "--to", "x", "--format", "json", "y"], "--to writes YAML into a folder: --format goes with the standard output\n"),
         (["build", "--to", "", "y"], "--to: name a folder\n"),
+        *(
+            ([*command, "--to", "out.yaml"], "--to names a folder, for a file each: name another, or write `> out.yaml` for one file\n")
+            for command in (["build", "y"], ["convert", "y"], ["argocd", "bundle"])
+        ),
         (["build", "--format", "json", "-o", "name", "y"], "Option '--format' is there twice: '-o' is its old spelling.\n"),
         (["argocd", "bundle", "--to", "a", "-o", "b"], "Option '--to' is there twice: '-o' is its old spelling.\n"),
         (

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from fcompile.commands.group import command, completed
-from fcompile.commands.option_values import check_paths, checked_with, parsed
+from fcompile.commands.option_values import check_folder, check_paths, checked_with, parsed
 from fcompile.commands.options import kubernetes_version, namespace, paths, reporting, set_
 from fcompile.commands.parsing import former
 from fcompile.commands.progress import progress
@@ -119,8 +119,10 @@ def build(
     wanted = selection(("pods" if only else "framework") if emit is None else emit, only)
     if to is None and force:
         raise UsageError("--force replaces files in a folder: name it with --to FOLDER")
-    if to is not None and (format != "yaml" or not to):
-        raise UsageError("--to writes YAML into a folder: --format goes with the standard output" if to else "--to: name a folder")
+    if to is not None:
+        check_folder(to)
+        if format != "yaml":
+            raise UsageError("--to writes YAML into a folder: --format goes with the standard output")
     checked, asked = checked_with(kubernetes_version, namespace), parsed(overrides)
     wanted = wanted._replace(version=checked.version)
     waived, whole = waivers_file(waivers), holds_current_folder(paths)

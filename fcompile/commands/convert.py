@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import click
 
 from fcompile.commands.group import command, completed
-from fcompile.commands.option_values import check_paths, checked_with
+from fcompile.commands.option_values import check_folder, check_paths, checked_with
 from fcompile.commands.options import paths
 from fcompile.commands.progress import progress
 from fcompile.convert.conversion import Conversion, Converted
@@ -55,8 +55,8 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
         raise UsageError("--force replaces files in a folder: name it with --to FOLDER")
     if verbose and format == "json":
         raise UsageError("--verbose: JSON has every field already")
-    if to == "":
-        raise UsageError("--to: name a folder")
+    if to is not None:
+        check_folder(to)
     check_paths(paths)
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
         advice = "in a clone `pip install '.[convert]'`, else see docs/install.md#extras"

@@ -59,6 +59,14 @@ def check_paths(paths: Sequence[str]) -> None:
         raise UsageError(f"{listed(missing, 3)}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
 
 
+def check_folder(to: str) -> None:
+    """Raise UsageError for what cannot be meant as the folder into which files are written."""
+    if not to:
+        raise UsageError("--to: name a folder")
+    if to.endswith(SUFFIXES) and not os.path.exists(to):
+        raise UsageError(f"--to names a folder, for a file each: name another, or write `> {visible(to)}` for one file")
+
+
 def _other_ending(path: str) -> str:
     """Return the file of the same name with another ending, if there is one; else the empty string."""
     name, ending = os.path.splitext(path)

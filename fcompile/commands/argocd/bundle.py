@@ -15,6 +15,7 @@ import click
 
 from fcompile._version import __version__
 from fcompile.commands.group import argument, command, completed
+from fcompile.commands.option_values import check_folder
 from fcompile.commands.parsing import former
 from fcompile.diagnostics.writer import counted
 from fcompile.emit import yaml
@@ -166,6 +167,8 @@ def bundle(*, form: str, at_rest: str, to: str | None) -> int:
         raise UsageError(f"--at-rest is about health, of which {form} says nothing: leave it out, or ask for config-map or helm")
     if form == "all" and to is None:
         raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")
+    if to is not None:
+        check_folder(to)
     wanted = dict(files(at_rest)) if form == "all" else {FORMS[form][0]: FORMS[form][1](at_rest)}
     if to is None:
         sys.stdout.writelines(wanted.values())
