@@ -21,6 +21,8 @@ _PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100
 _TIMEOUT = "--request-timeout=60s"  # kubectl itself waits without an end
 _NO_SUCH_KIND = "the server doesn't have a resource type"
+_WITHOUT_KUBECONFIG = "localhost:8080"
+_NO_KUBECONFIG = ". It asks there where it has no kubeconfig: is the one that $KUBECONFIG names, or ~/.kube/config, there?"
 _LOGGED = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 
 
@@ -84,7 +86,7 @@ def _kubectl(context: str, *arguments: str) -> bytes:
         raise UsageError("--live asks kubectl, and there is none in the PATH") from None
     if done.returncode:
         reason = _reason(done.stderr.decode("utf-8", "replace"))
-        hint = f": {names.NO_DEFINITION}" if _NO_SUCH_KIND in reason else ""
+        hint = f": {names.NO_DEFINITION}" if _NO_SUCH_KIND in reason else _NO_KUBECONFIG if _WITHOUT_KUBECONFIG in reason else ""
         raise UsageError(f"--live: kubectl says: {reason}{hint}")
     return done.stdout
 

@@ -7,6 +7,7 @@ import copy
 import gzip
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +300,16 @@ def test_no_cluster(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["diff", "--live", str(path)]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not shutil.which("kubectl"), reason="NO PROGRAM kubectl: it is not in the PATH")
+def test_where_kubectl_has_no_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says only that a server on this machine does not answer, and people look for that."""
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps(framework(spec())), encoding="utf-8")
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert main(["diff", "--live", str(path)]) == 2
+    assert "It asks there where it has no kubeconfig: is the one that $KUBECONFIG names" in capsys.readouterr().err
 
 
 def test_only_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
