@@ -227,6 +227,15 @@ def test_an_attack_ends_soon_in_little_memory_and_with_little_output(name: str, 
     assert re.search(rf"attack\.\w+:\d+:\d+: (?:error|warning)\[{code}\]", ran.out) if code else True
 
 
+def test_a_thousand_errors_of_one_file_are_told_to_argo_cd_soon(tmp_path: Path) -> None:
+    """For each of them the whole file was searched for what may be a Secret: one of 28 MB took a quarter of an hour."""
+    (tmp_path / "attack.yaml").write_text('{"a":1,"a":2}\n' * 250_000)
+    ran = bounded(tmp_path, "argocd", "generate", ".")
+    assert ran.code == 1, ran.said
+    assert "Found 1,001 errors in 1 of 1 file." in ran.said
+    assert len(ran.said) < OUTPUT
+
+
 def test_many_labels_are_explained_soon(tmp_path: Path) -> None:
     labels = ", ".join(f"l{number}: v" for number in range(20_000))
     (tmp_path / "train.yaml").write_text(FRAMEWORK.replace("pod:", f"pod:\n        metadata: {{labels: {{{labels}}}}}"))

@@ -70,7 +70,10 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
     file = open_file(FileEntry(source.name, source.path or "-"), data, os.getcwd())
     if file.skipped and source.path:
         raise UsageError(f"{visible(source.name)}: {file.skipped}; or list it in .fcompileignore")
-    file = file._replace(skipped="", read=[without_secrets(item, data) if isinstance(item, Problem) else item for item in file.read])
+    file = file._replace(skipped="")
+    if file.unreadable():
+        discreet = without_secrets(data, file.name)
+        file = file._replace(read=[discreet(item) if isinstance(item, Problem) else item for item in file.read])
     frameworks = file.frameworks()
     known = tuple((framework, role) for framework, role, _ in roles(frameworks))
     # Whether each override means one role of the whole application is seen later.

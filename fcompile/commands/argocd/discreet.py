@@ -7,7 +7,9 @@ if it plainly says that it is a Framework.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -23,18 +25,25 @@ _KIND = re.compile(r"kind", re.IGNORECASE)
 _FRAMEWORK = re.compile(r"^kind: *Framework *(?:#.*)?\r?$", re.MULTILINE)
 
 
-def without_secrets(error: Problem, data: bytes) -> Problem:
-    """Return the error without a word of its document, unless that is plainly a Framework."""
-    if _is_framework(decode(data, error.file).source.text, error.span.start):
-        return error
-    return error._replace(message=error.rule.summary.rstrip("."), source_line="")
+def without_secrets(data: bytes, name: str) -> Callable[[Problem], Problem]:
+    """Return what gives each error of a file without a word of its document, unless that is plainly a Framework."""
+    written = decode(data, name).source.text
+    begins = [0, *(match.start() for match in _SEPARATOR.finditer(written))]
+
+    @cache  # A document of megabytes may have a thousand errors.
+    def is_framework(number: int) -> bool:
+        return _is_framework(written[begins[number] : begins[number + 1] if number + 1 < len(begins) else None])
+
+    def discreet(error: Problem) -> Problem:
+        if is_framework(bisect_right(begins, error.span.start) - 1):
+            return error
+        return error._replace(message=error.rule.summary.rstrip("."), source_line="")
+
+    return discreet
 
 
-def _is_framework(text: str, offset: int) -> bool:
-    """Return whether the document at an offset says `kind: Framework` on a line of its own, and speaks of no other kind."""
-    start = max((match.start() for match in _SEPARATOR.finditer(text, 0, offset + 3)), default=0)
-    following = _SEPARATOR.search(text, offset + 3)
-    document = text[start : following.start() if following else len(text)]
+def _is_framework(document: str) -> bool:
+    """Return whether a document says `kind: Framework` on a line of its own, and speaks of no other kind."""
     return len(_KIND.findall(document)) == len(_FRAMEWORK.findall(document)) == 1 and "\\" not in document
 
 

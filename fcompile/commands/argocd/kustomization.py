@@ -73,7 +73,7 @@ def _documents(data: bytes, name: str, unlike: re.Pattern[str] = _CUT_ELSEWHERE)
         )
     for item in read(data, name):
         if isinstance(item, Problem):
-            raise InputError(f"{visible(name)}:{LoadError(without_secrets(item, data))}")
+            raise InputError(f"{visible(name)}:{LoadError(without_secrets(data, name)(item))}")
         yield item
 
 
