@@ -167,7 +167,7 @@ def said_of_compared(found: dict[str, Task], framework: str) -> tuple[str, str, 
     shown = list(found.values())[:_SHOWN]
     hosts = ", ".join(f"`{names.hostname(task.role, task.number)}`" for task in shown)
     pods = ", ".join(f"`{names.pod_name(framework, task.role, task.number)}`" for task in shown)
-    what = f"{listed([f'`{name}`' for name in found], _SHOWN)}: what is compared, or given to kubectl, stays as it is"
+    what = f"{listed([f'`{name}`' for name in found], _SHOWN)}: left unchanged where a script compares it, or passes it to kubectl"
     return what, "no Pod has that name here", f"write the host name ({hosts}) or the name of the Pod ({pods}), whichever is meant"
 
 

@@ -510,7 +510,7 @@ SCRIPT = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containe
 def test_jobs_that_name_each_others_pods_are_told() -> None:
     named, compared, own = (
         "it names a Pod that will have another name",
-        "what is compared, or given to kubectl, stays as it is",
+        "left unchanged where a script compares it, or passes it to kubectl",
         "first-job-worker-0",
     )
     first, second = both(f"curl second-job-worker-0:80 {own}", "exec t --ps=first-job-worker-1:1")
