@@ -184,6 +184,18 @@ def test_kustomize_alone_leaves_the_repository(app: Path, written: str) -> None:
     assert "hunter2" in alone(app)
 
 
+@pytest.mark.parametrize(("ignored", "shown"), [(None, True), ("*.git\n", True), ("\t.git/\r\n", False), (".git\n!a\n", False)])
+def test_a_chart_is_not_read_with_the_history_of_the_repository(app: Path, ignored: str | None, shown: bool) -> None:
+    (app / "Chart.yaml").write_text("apiVersion: v2\nname: a\nversion: 0.1.0\n")
+    (app / ".git").mkdir()
+    (app / ".git" / "config").write_text("url = https://user:hunter2@example.com/\n")
+    if ignored is not None:
+        (app / ".helmignore").write_bytes(ignored.encode())
+    answer = generate(app)
+    assert answer.code != 0  # There is no Helm.
+    assert ("write `.git/` into .helmignore" in answer.said) == shown
+
+
 def test_the_history_of_the_repository_is_not_read(app: Path) -> None:
     git = app / ".git"
     git.mkdir()
