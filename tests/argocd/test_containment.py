@@ -205,6 +205,45 @@ def test_the_history_of_the_repository_is_not_read(app: Path) -> None:
         refused(generate(app))
 
 
+CHART = "apiVersion: v2\nname: chart\nversion: 0.1.0\n"
+
+
+def test_a_chart_shows_nothing_of_the_history(app: Path) -> None:
+    """Every file that Helm reads with a chart is there for templates."""
+    git = app.parent / ".git"
+    git.mkdir()
+    (git / "config").write_text("password = hunter2\n")
+    (app / "Chart.yaml").write_text(CHART)
+    link = app / "link"
+    link.symlink_to("..")
+    said = "link/.git: Helm would read it with the chart, for templates to show: write `.git/` into .helmignore"
+    refused(generate(app), said)
+    (app / ".helmignore").write_text("!.git/\n# .git/\na/.git/\n")
+    refused(generate(app), said)
+    for target in ".git", ".git/config", "../other", "../other/secret.yaml":
+        link.unlink()
+        link.symlink_to("../between")
+        (app.parent / "between").mkdir(exist_ok=True)
+        further = app.parent / "between" / "further"
+        further.unlink(missing_ok=True)
+        further.symlink_to(f"../{target}")
+        (app / ".helmignore").write_text(".git/\n")
+        refused(generate(app), "link/further: leads out of the repository")
+
+
+def test_helm_alone_shows_the_history(app: Path) -> None:
+    helm = tool("helm")
+    (app / ".git").mkdir()
+    (app / ".git" / "config").write_text("password = hunter2\n")
+    (app / "Chart.yaml").write_text(CHART)
+    (app / "templates").mkdir()
+    (app / "templates" / "a.yaml").write_text('a: {{ .Files.Get ".git/config" | quote }}\n')
+    for ignored, there in (("!.gitignore\n", False), ("a\n", True), ("  .git/ \r\n", False), ("!.git\n.git\n", False)):
+        (app / ".helmignore").write_text(ignored)
+        done = subprocess.run([helm, "template", "."], cwd=app, capture_output=True, check=False, text=True)
+        assert ("hunter2" in done.stdout) is there, (ignored, done)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -78,7 +78,7 @@ def _check_chart(repository: Repository) -> None:
     repository.vet(".", every=True)
     ignored = repository.read(_IGNORE_FILE).split(b"\n") if os.path.lexists(_IGNORE_FILE) else ()
     history = not any(line.strip(b" \t\r") in _LEFT_OUT for line in ignored)
-    for path in _files(history):
+    for path in _files(repository, history):
         name = os.path.basename(path)
         if name in _PARSED or name == _SCHEMA or "crds" in path.split(os.sep)[:-1]:
             data = repository.read(path)
@@ -87,7 +87,7 @@ def _check_chart(repository: Repository) -> None:
                 _check_schema(data, path)
 
 
-def _files(history: bool) -> Iterator[str]:
+def _files(repository: Repository, history: bool) -> Iterator[str]:
     """Yield the files of the chart, each once: links lead to others in the repository, and perhaps in a circle.
 
     :param history: whether Helm would read a `.git`, in which there can be passwords: a template can show every file. Raises InputError.
@@ -97,6 +97,8 @@ def _files(history: bool) -> Iterator[str]:
         real = os.path.realpath(folder)
         if folder.count(os.sep) > MAX_LEVELS:  # through links: those without are known by now
             raise InputError(f"{visible(os.path.normpath(folder))} {TOO_DEEP}")
+        if os.path.islink(folder) and real not in seen:
+            repository.vet(folder, every=True)  # what it leads to can hold links, too
         if history and _HISTORY in folders:
             raise InputError(
                 f"{visible(os.path.normpath(os.path.join(folder, _HISTORY)))}: Helm would read it with the chart, for templates to show: "
