@@ -335,3 +335,12 @@ def test_a_part_that_stands_in_ever_more_places_is_refused() -> None:
         part = [part, part]
     with pytest.raises(TypeError, match="more than 500,000 values"):
         fcompile.compile(frameworks=[{"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "spec": part}])
+
+
+@pytest.mark.parametrize("as_key", [False, True])
+def test_a_long_text_that_stands_in_many_places_is_refused(as_key: bool) -> None:
+    """Written at each of them, it took all memory before it was found to be too large."""
+    part = "x" * 1_000_000
+    spec = [{part: 1} if as_key else part] * 40
+    with pytest.raises(TypeError, match="more than 32 MiB of text"):
+        fcompile.compile(frameworks=[{"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "spec": spec}])

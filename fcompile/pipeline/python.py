@@ -13,7 +13,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
 from fcompile.emit.scalars import DEEPEST, EmitError
 from fcompile.load.files import FileEntry
-from fcompile.load.rules import MAX_NODES
+from fcompile.load.rules import MAX_FILE_BYTES, MAX_NODES
 from fcompile.pipeline import settings
 from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
@@ -63,7 +63,7 @@ def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
         raise TypeError("frameworks= takes several Frameworks: write one as a list of one")
     for number, framework in enumerate(frameworks):
         name = f"frameworks[{number}]"
-        value = _plain(framework, name, (), iter(range(MAX_NODES)))
+        value = _Plain(name).of(framework)
         if not is_framework(value):
             raise TypeError(f"{name} is not a Framework: it lacks its `apiVersion` or its `kind`, or has others")
         try:
@@ -74,29 +74,48 @@ def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
         yield open_file(FileEntry(name, "-"), data)
 
 
-def _plain(value: Any, name: str, path: Path, left: Iterator[int]) -> Any:
-    """Return the value in the types that YAML has. Raises TypeError for other types, and for more depth or values than a file may have.
+class _Plain:
+    """Makes values of the types that YAML has. Raises TypeError for other types, and for more depth, values or text than a file may have.
 
-    :param left: has an item for each value that there may still be: a part that stands in many places is written at each of them.
+    A part that stands in many places is written at each of them, and counts as often.
     """
-    if next(left, None) is None:
-        raise TypeError(f"{name}: more than {MAX_NODES:,} values")
-    if len(path) > DEEPEST:
-        raise TypeError(f"{name}: nested deeper than {DEEPEST} levels")
-    value = _without_models(value)
-    if value is None or isinstance(value, bool):
-        return value
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return _exactly(kind, value)
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise TypeError(f"{name}: {_called(path)} has a key that is not a string")
-        items = [(_exactly(str, key), item) for key, item in value.items()]
-        return {key: _plain(item, name, (*path, key), left) for key, item in items}
-    if isinstance(value, list | tuple):
-        return [_plain(item, name, (*path, index), left) for index, item in enumerate(value)]
-    raise TypeError(f"{name}: {_called(path)} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
+
+    def __init__(self, name: str) -> None:
+        """:param name: of what the values are of."""
+        self._name = name
+        self._values, self._characters = MAX_NODES, MAX_FILE_BYTES
+        """That there may still be."""
+
+    def of(self, value: Any, path: Path = ()) -> Any:
+        """Return a value in these types."""
+        self._values -= 1
+        if self._values < 0:
+            raise TypeError(f"{self._name}: more than {MAX_NODES:,} values")
+        if len(path) > DEEPEST:
+            raise TypeError(f"{self._name}: nested deeper than {DEEPEST} levels")
+        value = _without_models(value)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return self._text(value)
+        for kind in (int, float):
+            if isinstance(value, kind):
+                return _exactly(kind, value)
+        if isinstance(value, Mapping):
+            if not all(isinstance(key, str) for key in value):
+                raise TypeError(f"{self._name}: {_called(path)} has a key that is not a string")
+            items = [(self._text(key), item) for key, item in value.items()]
+            return {key: self.of(item, (*path, key)) for key, item in items}
+        if isinstance(value, list | tuple):
+            return [self.of(item, (*path, index)) for index, item in enumerate(value)]
+        what = f"{_called(path)} is of the type {type(value).__name__}"
+        raise TypeError(f"{self._name}: {what}: write strings, numbers, booleans, lists and mappings")
+
+    def _text(self, text: str) -> Any:
+        self._characters -= len(text)
+        if self._characters < 0:
+            raise TypeError(f"{self._name}: more than {MAX_FILE_BYTES // 2**20} MiB of text")
+        return _exactly(str, text)
 
 
 def _exactly(kind: type[str | int | float], value: Any) -> Any:
