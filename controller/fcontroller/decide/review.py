@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fcompile.lower.digest import KNOWN, version_of
 from fcompile.lower.intent import Intent, Role
-from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, read_role
+from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, owners_of_pods, read_role
 from fcontroller.decide.status import Role as RoleStatus
 from fcontroller.decide.status import Status
 
@@ -56,10 +56,10 @@ def in_force(spec: Spec, intent: Intent, last: Spec) -> Spec:
 
 
 def _role_in_force(role: Role, spec: Spec, last: Spec) -> RoleSpec:
+    if role.name in spec.roles:
+        return spec.roles[role.name]._replace(owners=owners_of_pods(role.pod))
     task = {**role.policies, "pod": role.pod}
     stored = read_role({"name": role.name, "taskNumber": role.task_number, **role.policies, "task": task})
-    if role.name in spec.roles:
-        return spec.roles[role.name]._replace(owners=stored.owners)
     return stored._replace(task_number=last.roles[role.name].task_number) if role.name in last.roles else stored
 
 

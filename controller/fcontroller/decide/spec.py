@@ -87,8 +87,13 @@ def read_role(role: Mapping[str, Any]) -> RoleSpec:
         min_succeeded=policy["minSucceededTaskCount"],
         retry=_retry(task["retryPolicy"]),
         graceful_deletion_timeout=task.get("podGracefulDeletionTimeoutSec"),
-        owners=1 + len(sequence(mapping(mapping(task, "pod"), "metadata"), "ownerReferences")),
+        owners=owners_of_pods(mapping(task, "pod")),
     )
+
+
+def owners_of_pods(template: Mapping[str, Any]) -> int:
+    """Return how many owners the Pods of a template have."""
+    return 1 + len(sequence(mapping(template, "metadata"), "ownerReferences"))
 
 
 def is_paused(asked: bool, spec: Spec) -> bool:
