@@ -161,8 +161,7 @@ def test_a_policy_that_is_met_counts_as_soon_as_the_edit_that_brings_it_is_said_
     async def work(made: Lab, api: Late) -> None:
         role = {**role_spec("worker", 2), "frameworkAttemptCompletionPolicy": {"minFailedTaskCount": -1, "minSucceededTaskCount": 2}}
         await runs(made, role)
-        ended = [{"op": "add", "path": "/status/phase", "value": "Succeeded"}]
-        assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-worker-0')}/status", ended)).ok
+        await end(api, "worker-0")
         await asyncio.sleep(5)
         api.late = lambda method, path: 1000 if (method, path) == ("PUT", CONFIG_MAP) else 0
         task = role["task"]
@@ -179,20 +178,15 @@ def test_new_tasks_are_made_of_the_edit_that_brings_them_whenever_it_comes(when:
     """A scale-up came into force before its template, and the new tasks ran for good what was there before the edit."""
 
     async def work(made: Lab, api: Late) -> None:
-        def wanted(count: int, label: str) -> Json:
-            role = role_spec("worker", count)
-            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
-            return role
-
         if when == "the attempt begins":
             api.late = lambda method, path: 3 if method == "POST" and path.endswith("/configmaps") else 0
-            await made.make("train", {"taskRoles": [wanted(2, "before")]})
+            await made.make("train", {"taskRoles": [labelled(2, "before")]})
             await asyncio.sleep(1)
         else:
-            await runs(made, wanted(2, "before"))
+            await runs(made, labelled(2, "before"))
         if when == "no controller runs":
             await made.kill()
-        await edit(api, wanted(4, "after"))
+        await edit(api, labelled(4, "after"))
         if when == "no controller runs":
             await made.restart()
         await made.until("train", lambda status: [task["state"] for task in tasks(status)] == ["AttemptRunning"] * 4)
@@ -230,17 +224,12 @@ def test_new_tasks_are_made_of_an_edit_that_comes_while_the_one_before_it_is_not
     """It counted as refused before it was tried, and its new tasks ran for good what was there before both edits."""
 
     async def work(made: Lab, api: Late) -> None:
-        def wanted(count: int, label: str) -> Json:
-            role = role_spec("worker", count)
-            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
-            return role
-
-        await runs(made, wanted(1, "first"))
+        await runs(made, labelled(1, "first"))
         api.late = lambda method, path: 40 if (method, path) == ("PUT", CONFIG_MAP) else 0
-        await edit(api, wanted(1, "second"))
+        await edit(api, labelled(1, "second"))
         await asyncio.sleep(20)
         assert await conditions(made) == {"IntentStored": "False"}
-        await edit(api, wanted(2, "third"))
+        await edit(api, labelled(2, "third"))
         await asyncio.sleep(3)
         api.late = lambda method, path: 0
         await asyncio.sleep(60)
@@ -254,23 +243,18 @@ def test_a_pod_that_was_made_before_an_edit_is_recognized_after_a_death() -> Non
     """It was looked at only once the edit was in force, and was deleted, since that makes another one."""
 
     async def work(made: Lab, api: Late) -> None:
-        def wanted(label: str) -> Json:
-            role = role_spec("worker", 2)
-            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
-            return role
-
         async def written(method: str, path: str, answered: Answer) -> Answer:
             if (method, path) == ("POST", collection("pods", "default")):
                 api.refusal = lambda _, path: refusal(500, "InternalError", "not now") if path == f"{FRAMEWORK}/status" else None
             return answered
 
         api.written = written
-        await made.make("train", {"taskRoles": [wanted("before")]})
+        await made.make("train", {"taskRoles": [labelled(2, "before")]})
         await asyncio.sleep(5)
         before = {pod["metadata"]["uid"] for pod in await made.pods()}
         await made.kill()
         api.written, api.refusal = None, lambda method, path: None
-        await edit(api, wanted("after"))
+        await edit(api, labelled(2, "after"))
         await made.restart()
         await asyncio.sleep(20)
         assert {pod["metadata"]["uid"] for pod in await made.pods()} == before
@@ -291,8 +275,7 @@ def test_a_role_that_an_unreviewed_edit_removes_is_retried_after_a_death_all_the
             await made.make("train", spec)
             await made.until("train", lambda status: status["taskCounts"]["running"] == 2)
             await made.kill()
-            ended = [{"op": "add", "path": "/status/phase", "value": "Failed"}]
-            assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-ps-0')}/status", ended)).ok
+            await end(api, "ps-0", phase="Failed")
             await edit(api, spec["taskRoles"][0])
             api.late = lambda method, path: 5 if (method, path) == ("GET", CONFIG_MAP) else 0
             await made.restart()
@@ -309,8 +292,7 @@ def test_what_has_completed_is_not_all_while_a_role_waits(when: str) -> None:
 
     async def work(made: Lab, api: Late) -> None:
         await runs(made, role_spec("worker", 2))
-        ended = [{"op": "add", "path": "/status/phase", "value": "Succeeded"}]
-        assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-worker-0')}/status", ended)).ok
+        await end(api, "worker-0")
         await made.until("train", lambda status: tasks(status)[0]["state"] == "Completed")
         api.refuses = when == "its Service is refused"
         if when == "no controller runs":
@@ -323,7 +305,7 @@ def test_what_has_completed_is_not_all_while_a_role_waits(when: str) -> None:
         api.refuses = False
         await asyncio.sleep(60)
         assert [pod["metadata"]["name"] for pod in await made.pods()] == ["train-ps-0"]
-        assert (await api.at_once("PATCH", f"{path_of('pods', 'default', 'train-ps-0')}/status", ended)).ok
+        await end(api, "ps-0")
         await made.completed("train")
 
     play(work)
@@ -397,11 +379,6 @@ def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: 
     """When the next edit came, the one before it was forgotten, and so the controller did not know again what it had written itself."""
 
     async def work(made: Lab, api: Late) -> None:
-        def wanted(label: str) -> Json:
-            role = role_spec("worker", 1, task=FOR_ALL)
-            role["task"]["pod"]["metadata"]["labels"] = {"made": label}
-            return role
-
         async def written(method: str, path: str, answered: Answer) -> Answer:
             if (method, path) == ("PUT", CONFIG_MAP) and not stored.is_set():
                 stored.set()
@@ -412,13 +389,13 @@ def test_an_edit_whose_storing_was_not_answered_is_not_taken_for_forged(answer: 
                 await asyncio.sleep(1000)
             return answered
 
-        await runs(made, wanted("first"))
+        await runs(made, labelled(1, "first", task=FOR_ALL))
         stored, api.written = asyncio.Event(), written
-        await edit(api, wanted("second"))
+        await edit(api, labelled(1, "second", task=FOR_ALL))
         await stored.wait()
         if answer == "comes after the controller's death":
             await made.kill()
-        await edit(api, wanted(label))
+        await edit(api, labelled(1, label, task=FOR_ALL))
         if answer == "comes after the controller's death":
             await made.restart()
         generation = (await made.framework("train"))["metadata"]["generation"]
