@@ -346,6 +346,20 @@ class TestTimeToLive:
             # All times are by the controller's clock, which is behind: what counts is the difference.
             world.until(lambda: not world.framework(), 60)
 
+    @pytest.mark.parametrize("restarts", [True, False])
+    def test_a_slow_clock_that_is_put_right_does_not_let_it_come_early(self, restarts: bool) -> None:
+        """It was deleted at once, with the Pods that had stayed for their logs: its end was long ago, by a clock that had been behind."""
+        with World() as world:
+            world.tells_time, world.slow = True, 3600
+            world.make({**SPEC, "cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 600})
+            world.until(lambda: world.status().get("state") == "Completed", 60, 0.05)
+            world.slow = 0
+            if restarts:
+                world.restart()
+            world.run(590)
+            assert pods(world)
+            world.until(lambda: not world.framework(), 20)
+
     def test_paused_it_stays(self) -> None:
         with World() as world:
             world.make({**SPEC, "ttlSecondsAfterFinished": 30})

@@ -101,6 +101,11 @@ class ReconcileContext:
     def sure_now(self) -> float:
         return sure_time(self.now, self.server_now)
 
+    @property
+    def late_now(self) -> float:
+        """Return the later of our time and the API server's: what counts from it does not come too early by either."""
+        return self.now if self.server_now is None else max(self.now, self.server_now)
+
     def due(self, since: float, seconds: int, key: Key | None = None, *, surely: bool = False) -> bool:
         """Return whether `seconds` have passed since a time; if not, have the key looked at again when they have.
 

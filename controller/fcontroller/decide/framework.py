@@ -94,7 +94,7 @@ def _note_activity(context: ReconcileContext) -> None:
         if status.attempt.object_uid is not None or status.retries.total:
             status.active_since = _active_since(context)
             status.touch()
-    elif server_now is not None and status.active_since > (latest := max(context.now, server_now)) + CLOCKS_DIFFER:
+    elif server_now is not None and status.active_since > (latest := context.late_now) + CLOCKS_DIFFER:
         # Our clock was ahead, or that of a former leader: the deadline would come late, or never.
         status.active_since = latest
         status.touch()
@@ -327,7 +327,8 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     if status.retry_refused or (status.retries.delay is None and not decision.retries):
         if not status.retry_refused:
             _lose_kept(context, [role.key(task) for role, task in status.tasks() if task.pod_kept], _BY_OTHERS)
-        status.transition(states.FRAMEWORK_DONE, context.now)
+        # A time to live counts from it. If our clock is behind, and is put right later, it must not come early.
+        status.transition(states.FRAMEWORK_DONE, context.late_now)
     if not status.is_stored(status):
         return
     if status.retries.delay is None:
