@@ -162,3 +162,25 @@ def test_a_config_map_with_the_label_of_another_framework_gets_its_own_again(res
         world.until(lambda: world.all("configmaps")["f-attempt"]["metadata"]["labels"][names.FRAMEWORK_NAME] == "f", 60)
         runs(world, 1)
         assert world.status()["attemptStatus"]["id"] == 0
+
+
+@pytest.mark.parametrize(("kind", "name"), [("pods", "f-a-0"), ("configmaps", "f-attempt")])
+def test_what_was_made_and_is_deleted_while_nobody_leads_is_missed_at_once(kind: str, name: str) -> None:
+    """The next controller waited for it for five minutes, and said nothing: the one before had not seen it yet."""
+    with World() as world:
+        world.server.lags, world.server.patience = {kind: 1000}, 30
+
+        def is_requested() -> bool:
+            status = world.status()
+            return bool(status) and "AttemptCreationRequested" in (world.task("a", 0)["state"], status["state"])
+
+        retry = {"fancyRetryPolicy": True, "maxRetryCount": 0}
+        world.make({"retryPolicy": retry, "taskRoles": [role("a", 2, task={"retryPolicy": retry})]})
+        world.until(is_requested, 20, 0.05)
+        world.die()
+        world.delete(kind, name, gracePeriodSeconds=0)
+        world.run(1)
+        world.server.lags = {}
+        world.start()
+        world.run(20)
+        assert {name: pod["status"]["phase"] for name, pod in world.all("pods").items()} == {"f-a-0": "Running", "f-a-1": "Running"}

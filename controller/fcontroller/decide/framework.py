@@ -8,7 +8,7 @@ decisions at the end of the pause depend on the state at that time, and not on w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from fcompile.model import names
 from fcontroller.decide import actions, states
@@ -430,6 +430,20 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
         status.transition(states.FRAMEWORK_RUNS, context.now)
     if status.state == DELETION_PENDING and status.retry_refused:
         _delete_when_moved(context)
+
+
+def note_missing(status: Status, config_map: ConfigMap | None, pods: Mapping[Key, Pod], now: float) -> None:
+    """Note that what was created before the status was stored is not shown by a cache that is as new as that: it would have been seen.
+
+    So whether it is gone is asked at once, and not only when it should have appeared by now.
+    """
+    if status.state == CREATION_REQUESTED and (config_map is None or config_map.uid != status.attempt.object_uid):
+        status.transition(states.FRAMEWORK_SEEN, now)
+    for role, task in status.tasks():
+        if task.state == CREATION_REQUESTED:
+            pod = pods.get(role.key(task))
+            if pod is None or pod.uid != task.attempt.object_uid:
+                status.transition_task(role, task, states.TASK_SEEN, now)
 
 
 def config_map_created(context: ReconcileContext, uid: str, digest: str, generation: int) -> None:

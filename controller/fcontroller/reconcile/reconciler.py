@@ -27,7 +27,7 @@ from fcontroller.breath import Breath, turns
 from fcontroller.decide import actions
 from fcontroller.decide.conditions import SERVICES_MADE, is_false, set_adopted, set_completed, set_services
 from fcontroller.decide.context import ReconcileContext, deadline
-from fcontroller.decide.framework import kept_keys, reconcile_framework
+from fcontroller.decide.framework import kept_keys, note_missing, reconcile_framework
 from fcontroller.decide.owners import controller_of
 from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETION_PENDING
@@ -467,6 +467,8 @@ class Reconciler:
         if framework is None:
             return self._leave_alone()
         self.status = status
+        if status is not None:
+            note_missing(status, self.owned.config_map, self.owned.pods, self.dependencies.now())
         self.waits.begin()
         self.writer.begin(framework)
         self._see(framework)
