@@ -193,7 +193,7 @@ def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str
             continue
         spec, wanted = live[name]["spec"], expected["spec"]
         # The API server drops what is false and an empty name, and fills in what else is empty.
-        running = {"publishNotReadyAddresses": False} | {key: spec[key] for key in wanted.keys() & spec.keys()}
+        running = {"publishNotReadyAddresses": False} | {key: spec[key] for key in wanted if key in spec}
         right = [{key: item for key, item in port.items() if item != ""} for port in sequence(wanted, "ports")]
         ports = [{key: port.get(key) for key in want} for port, want in zip(sequence(spec, "ports"), right, strict=False)]
         ports += sequence(spec, "ports")[len(ports) :]

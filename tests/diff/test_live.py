@@ -230,6 +230,10 @@ def test_services() -> None:
     assert stands(other) == [("train-worker", [("spec.publishNotReadyAddresses", False, True), ("spec.ports[a].port", 81, 80)])]
     more = {**there, "spec": {**there["spec"], "ports": [port, {**port, "name": "b", "port": 90}]}}
     assert [field for field, _, _ in stands(more)[0][1]] == ["spec.ports[b]"]
+    # In the order of the reviewed Service, whatever the hash seed is.
+    moved = {**there, "spec": {"ports": [port], "selector": {}, "clusterIP": "10.0.0.1", "publishNotReadyAddresses": False}}
+    fields = [field.split(".")[1] for field, _, _ in stands(moved)[0][1]]
+    assert list(dict.fromkeys(fields)) == ["publishNotReadyAddresses", *(key for key in made["spec"] if key in ("clusterIP", "selector"))]
 
 
 @pytest.mark.parametrize("written", [{"name": ""}, {"targetPort": ""}, {"name": "", "targetPort": "", "protocol": ""}])
