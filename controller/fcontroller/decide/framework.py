@@ -104,8 +104,7 @@ def _active_since(context: ReconcileContext) -> float:
     """Return when the first attempt began, or, where a deadline is set later than that, the earliest time since then that is known."""
     status, found = context.status, context.config_map
     if status.state == CREATION_REQUESTED and not status.retries.total:
-        behind = 0 if context.server_now is None else max(context.server_now - context.now, 0)
-        return status.transition_time + behind
+        return status.transition_time + (context.late_now - context.now)
     is_first = found is not None and found.uid == status.attempt.object_uid and not status.retries.total
     if found is not None and found.created is not None and is_first:
         return max(found.created, status.attempt.start_time)
