@@ -47,9 +47,7 @@ class Contents(NamedTuple):
     objects: dict[ObjectKey, Object]
 
 
-def read_side(
-    files: Iterable[RawFile], options: Options, waivers: Waivers, whole: bool, listener: WriterListener, strict: bool
-) -> Contents | None:
+def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, listener: WriterListener, strict: bool) -> Contents | None:
     """Read, check and compile; None when there is an error, which is told."""
     contents, nameless, opened, built = Contents({}, {}), Counter[Sequence[str]](), [], set()
     for file in files:
@@ -58,7 +56,7 @@ def read_side(
         if isinstance(file.data, bytes) and (kind := file.built(one)):
             built.add(one.name)
             contents.objects[FILE, kind, "", _name(file.entry), 0] = Object(_value(one, file.data), one.name)
-    compilation = Compilation(opened, options, (), waivers, whole)
+    compilation = Compilation(opened, options, (), waivers, whole=None)
     if fails(compilation.report(listener), strict):
         return None
     try:

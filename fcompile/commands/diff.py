@@ -14,7 +14,7 @@ from fcompile.commands.comparison_input import Contents, RawFile, read_side
 from fcompile.commands.group import argument, command, completed
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import kubernetes_version, namespace, reporting
-from fcompile.commands.report import WriterListener, holds_current_folder, open_errors, text_style, waivers_file
+from fcompile.commands.report import WriterListener, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import ColorChoice
 from fcompile.diff.result import Result, compare_all
@@ -92,9 +92,7 @@ def diff(
     checked = checked_with(kubernetes_version, namespace)
 
     def read(files: Iterable[RawFile]) -> Contents | None:
-        return read_side(
-            files, checked, waivers_file(waivers), holds_current_folder(paths), WriterListener(open_errors(color, strict)), strict
-        )
+        return read_side(files, checked, waivers_file(waivers), WriterListener(open_errors(color, strict)), strict)
 
     if live:
         if git is not None:
@@ -186,7 +184,7 @@ def _holds_framework(file: RawFile) -> bool:
 def _read(path: str) -> Iterator[tuple[str, RawFile]]:
     """Yield the files behind a path, each with what it is called below that."""
     for entry in _entries(path):
-        yield entry.path.removeprefix(path), RawFile(entry, entry.content())
+        yield entry.path.removeprefix(path).lstrip("/"), RawFile(entry, entry.content())
 
 
 def _entries(path: str) -> Iterable[FileEntry]:

@@ -14,7 +14,7 @@ import click
 from fcompile.commands.group import argument, command, completed
 from fcompile.commands.option_values import check_paths, checked_with, option_of, parsed
 from fcompile.commands.options import kubernetes_version, namespace, reporting, set_
-from fcompile.commands.report import WriterListener, fails, holds_current_folder, open_errors, text_style, waivers_file
+from fcompile.commands.report import WriterListener, fails, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import ColorChoice
@@ -76,9 +76,9 @@ def explain(
     checked = checked_with(kubernetes_version, namespace)
     # A role without a Framework's name is one of this Framework's, whatever others its file has.
     asked = [override._replace(framework=override.framework or framework) for override in parsed(overrides)]
-    waived, whole = waivers_file(waivers), holds_current_folder(paths)
+    waived = waivers_file(waivers)
     check_paths(paths)
-    compilation = Compilation(_files_with(framework, Inputs(paths)), checked, asked, waived, whole)
+    compilation = Compilation(_files_with(framework, Inputs(paths)), checked, asked, waived, whole=None)
     listener = WriterListener(open_errors(color, strict))
     if fails(compilation.report(listener), strict):
         return EXIT_ERRORS
@@ -88,7 +88,9 @@ def explain(
     def locate(path: Path) -> Span:
         return unit.document.locate((*unit.path, *path))
 
-    explained = trace(Task(compiled, unit.value, position, index, tuple(compilation.applied), locate, option_of("namespace")))
+    explained = trace(
+        Task(compiled, unit.value, position, index, compilation.version, tuple(compilation.applied), locate, option_of("namespace"))
+    )
     path, value = select(explained.pod, field)
     write(_formatted(explained, path, value, unit.document.source.name.removeprefix("./"), format, color))
     return 0

@@ -11,6 +11,7 @@ from fcompile.expand import pod
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE
 from fcompile.lower.placeholders import role_values, substitute, values_of
 from fcompile.model import names
+from fcompile.pipeline.comparable import comparable
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.overrides import Applied
 
@@ -49,6 +50,8 @@ class Task(NamedTuple):
     """Its index in `taskRoles`."""
     number: int
     """Its index."""
+    version: int
+    """Of the cluster, Kubernetes 1.x minor."""
     applied: tuple[Applied, ...]
     locate: Callable[[Path], Span]
     """The place of a field of the Framework in the source."""
@@ -75,8 +78,8 @@ class Explained(NamedTuple):
 
 
 def explain(task: Task) -> Explained:
-    """Return the Pod of a task in the order of `build`, and the origin of each of its leaves in that order."""
-    made = ordered(pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number))
+    """Return the Pod of a task as `build` gives it, and the origin of each of its leaves in that order."""
+    made = ordered(comparable(pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number), task.version))
     finder = _Finder(task)
     found = tuple(Leaf(path, value, finder.origin(path, value)) for path, value in leaves(made))
     given = [(field, value) for field, value in task.compiled.intent.lifetime.items() if value != ""]
@@ -196,6 +199,8 @@ class _Finder:
                 return Origin(CONTROLLER, "in every container that does not set it")
             case ("spec", "hostname" | "subdomain"):
                 return self._at(CONTROLLER, "the role's service makes its tasks known by name", (*self._root, "service"))
+            case (*_, "labelSelector", "matchExpressions", int(), "key" | "operator") | (*_, "matchExpressions", int(), "values", int()):
+                return Origin(DEFAULT, "the API server adds the labels that matchLabelKeys and mismatchLabelKeys name")
         if (*self._root, *written) in self._filled:
             return Origin(DEFAULT, "what identifies an item of a list is written out")
         return Origin(DEFAULT, "written out as the API server stores it, since it compares this as a whole")

@@ -78,12 +78,13 @@ class Compilation:
         options: Options,
         overrides: Iterable[Override] = (),
         waivers: Waivers | None = None,
-        whole: bool = False,
+        whole: bool | None = False,
     ) -> None:
         """Read all files, and carry out the overrides, in their order, on the Frameworks in them. Raises SettingError.
 
         :param waivers: besides those in the files' comments.
         :param whole: the files are the whole project, so that an entry of the waivers file that covers none of them is unused.
+            None: they were chosen for something else, and no unused waiver is reported.
         """
         self._files = tuple(files)
         self._options = options

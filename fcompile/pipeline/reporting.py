@@ -19,11 +19,13 @@ MOST_SHOWN = 1_000
 """Problems of one file."""
 
 
-def report(checked: Iterable[Checked], look_up: Lookup, listener: Writer, waivers: Waivers | None = None, whole: bool = False) -> Summary:
+def report(
+    checked: Iterable[Checked], look_up: Lookup, listener: Writer, waivers: Waivers | None = None, whole: bool | None = False
+) -> Summary:
     """Tell the listener of every problem, and of every waived problem.
 
     :param waivers: besides those in the files' comments.
-    :param whole: the files are the whole project: a waiver that covers no file at all is reported.
+    :param whole: the files are the whole project: a waiver that covers no file at all is reported. None: no unused waiver is.
     """
     reporting = _Reporting(look_up, listener, waivers or Waivers())
     for file in checked:
@@ -61,11 +63,12 @@ class _Reporting:
             self._listener.file(checked.file, [framework_label(fact.namespace, fact.name) for fact in checked.frameworks])
         self._write(checked.problems)
 
-    def finish(self, whole: bool) -> Summary:
+    def finish(self, whole: bool | None) -> Summary:
         """Report the problems across files, then unused waivers."""
         self._write(list(cross_file_problems(self._frameworks, self._services, self._place)))
         # Only a run over the whole project can tell that an entry of the waivers file covers no file.
-        self._show([*self._waivers.problems, *self._waivers.unused(None if whole else self._files)])
+        unused = [] if whole is None else self._waivers.unused(None if whole else self._files)
+        self._show([*self._waivers.problems, *unused])
         summary = Summary(
             files=self._checked,
             frameworks=len(self._frameworks),

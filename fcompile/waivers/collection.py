@@ -12,6 +12,9 @@ from fcompile.diagnostics.writer import Waived
 if TYPE_CHECKING:
     from fcompile.waivers.waiver import Waiver, WaiversRead
 
+_BETWEEN_FILES = frozenset({"FC501", "FC502", "FC503"})
+"""Problems of two files, of which a run over some files may have one alone."""
+
 
 class Waivers:
     """The waivers of one file, or of several after `extend`; small and picklable, so that they can be collected from workers.
@@ -87,14 +90,15 @@ class Waivers:
         """Return a problem for each waiver that has covered nothing, in the order of files and lines.
 
         `checked` holds the files of a run that saw only some of the project's, as under pre-commit: a waiver is then reported only if it
-        could have covered something in one of them. Those in a file that could not be read to its end are not reported.
+        could have covered something in one of them, and problems between files, which another may hold, count as covered. Those in a file
+        that could not be read to its end are not reported.
         """
         files = None if checked is None else tuple(checked)
 
         def idle(waiver: Waiver) -> bool:
             if waiver in self._used or waiver.file in self._unread:
                 return False
-            return files is None or any(map(waiver.scope.covers_file, files))
+            return files is None or (waiver.code not in _BETWEEN_FILES and any(map(waiver.scope.covers_file, files)))
 
         unused = [waiver for waivers in self._waivers.values() for waiver in waivers if idle(waiver)]
         return [_unused(waiver) for waiver in sorted(unused, key=lambda waiver: (waiver.file, waiver.span.start))]

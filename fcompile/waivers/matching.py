@@ -29,11 +29,11 @@ def fits(pattern: str, text: str, single: str = "") -> bool:
 def path_fits(glob: str, path: str) -> bool:
     """Return whether a path with slashes fits a pattern as in .gitignore: `*` and `?` stay within a folder, and `**/` is any folders.
 
-    A pattern without a slash inside fits at any depth, and a folder stands for all in it.
+    A pattern without a slash before its end fits at any depth, and a folder stands for all in it.
     """
     parts = path.split("/")
     steps = glob.removeprefix("./").strip("/").split("/")
-    if len(steps) == 1:
+    if len(steps) == 1 and not glob.startswith(("/", "./")):
         steps = ["**", *steps]
     reached = {0}  # how many parts of the path the steps so far can have taken
     for step in steps:

@@ -10,7 +10,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fcompile.cli import main
+from fcompile.diagnostics.problem import field_path
+from fcompile.explain.origins import leaves
 from fcompile.explain.text import lines
+from fcompile.load import values
 from tests.diff.frameworks import framework, role, spec
 from tests.test_cli import good
 
@@ -204,3 +207,30 @@ def test_what_names_no_pod_is_answered_with_one_of_the_input(asked: str, says: s
     code, out, said = explain(asked)
     assert (code, out) == (2, "")
     assert said.endswith(says)
+
+
+def test_a_pod_is_the_one_that_build_gives(train: Path, explain: Explain, capsys: Capture) -> None:
+    """What the API server stores otherwise is shown as it stores it."""
+    pod = {
+        "terminationGracePeriodSeconds": -1,
+        "serviceAccount": "old",
+        "serviceAccountName": "new",
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": "zone",
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"a": "b"}},
+                "matchLabelKeys": ["FC_TASKROLE_NAME"],
+            }
+        ],
+        "containers": [{"name": "main", "image": "a:1", "imagePullPolicy": ""}],
+    }
+    train.write_text(json.dumps(framework(spec(role(count=1, pod=pod)))), encoding="utf-8")
+    assert main(["build", "--emit", "pods", "train.yaml"]) == 0
+    (built,) = [one for one in values(capsys.readouterr().out.encode()) if one["kind"] == "Pod"]
+    code, out, _ = explain("train-worker-0", "--format", "json")
+    shown = {one["field"]: one["value"] for one in json.loads(out)["values"]}
+    assert (code, shown) == (0, {field_path(path): value for path, value in leaves(built)})
+    assert shown["spec.terminationGracePeriodSeconds"] == 1
+    assert "the API server adds the labels that matchLabelKeys" in out

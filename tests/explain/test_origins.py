@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from fcompile.check.selection import frameworks_in
 from fcompile.default import default
 from fcompile.diagnostics.problem import Path as Field
+from fcompile.diagnostics.problem import Span
 from fcompile.emit import yaml
 from fcompile.expand import pod
 from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, SOURCE, Explained, Leaf, Task, explain, leaves
@@ -21,7 +22,7 @@ from fcompile.load import Document, read, values
 from fcompile.lower.intent import lower
 from fcompile.pipeline import overrides
 from fcompile.pipeline.compiled import compile_framework
-from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST
 from fcompile.schema.types import types
 from tests.strategies import frameworks
 
@@ -32,7 +33,11 @@ Json = dict[str, Any]
 def explained(document: Document, path: Field, value: Json, role: int, index: int, *written: str) -> Explained:
     applied = overrides.apply([overrides.parse(one, "--set") for one in written], [value], types(NEWEST))
     compiled = compile_framework(value, "default")
-    return explain(Task(compiled, value, role, index, tuple(applied), lambda field: document.locate((*path, *field)), "--namespace"))
+
+    def locate(field: Field) -> Span:
+        return document.locate((*path, *field))
+
+    return explain(Task(compiled, value, role, index, DEFAULT_VERSION, tuple(applied), locate, "--namespace"))
 
 
 def tasks(text: bytes) -> Iterator[tuple[Document, Json, Explained]]:

@@ -418,6 +418,12 @@ def test_a_run_over_some_files_reports_only_their_waivers(tmp_path: Path) -> Non
     assert [problem.span.line for problem in waivers.unused(checked)] == [1]
 
 
+def test_a_problem_of_two_files_may_need_one_that_is_not_among_them(tmp_path: Path) -> None:
+    waivers = from_file(tmp_path, "- {code: FC501, reason: x}\n- {code: FC304, reason: x}\n")
+    assert [problem.span.line for problem in waivers.unused()] == [1, 2]
+    assert [problem.span.line for problem in waivers.unused([FILE])] == [2]
+
+
 # Patterns
 
 
@@ -453,6 +459,11 @@ def test_field_patterns(pattern: str, field: str, expected: bool) -> None:
         ("?.yaml", "a.yaml", True),
         ("a/", "x/a/b.yaml", True),
         ("[a].yaml", "a.yaml", False),
+        ("/a.yaml", "a.yaml", True),
+        ("/a.yaml", "x/a.yaml", False),
+        ("./a.yaml", "x/a.yaml", False),
+        ("/a", "a/b.yaml", True),
+        ("/a/", "x/a/b.yaml", False),
     ],
 )
 def test_path_patterns(glob: str, path: str, expected: bool) -> None:
