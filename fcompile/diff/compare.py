@@ -26,7 +26,7 @@ ANY = Field("any")
 _MOST_ITEMS, _MOST_PAIRS = 10_000, 50_000
 """The most items in two lists, and the most pairs of equal items in them, that can be matched quickly."""
 _UNORDERED = frozenset({"tolerations", "add", "drop"})
-"""Lists of Pods whose items have no key and whose order means nothing."""
+"""Lists of Pods whose items have no key and whose order means nothing. In an object of others, nobody here knows what order means."""
 _ORDERED = frozenset({"containers", "env", "initContainers"})
 """Lists of Pods that have a key and whose order matters too: what starts first, which variable can refer to which."""
 
@@ -66,10 +66,11 @@ def _lists(before: list[Any], after: list[Any], field: Field, path: str) -> Iter
     item = field._replace(kind=field.items, items="") if field.kind == "list" else ANY
     old, new = _keyed(before, keys), _keyed(after, keys)
     if old is not None and new is not None:
-        # What order means in objects of others, nobody here knows.
         yield from _by_key(old, new, item, path, name in _ORDERED or field.kind == "any")
-    elif name not in _UNORDERED or sorted(map(_text, before)) != sorted(map(_text, after)):
-        yield from _by_place(before, after, item, path, matters=name not in _UNORDERED)
+    else:
+        matters = name not in _UNORDERED or field.kind == "any"
+        if matters or sorted(map(_text, before)) != sorted(map(_text, after)):
+            yield from _by_place(before, after, item, path, matters)
 
 
 def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[tuple[str, int], Any] | None:

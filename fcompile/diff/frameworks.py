@@ -18,10 +18,12 @@ from fcompile.model import names
 from fcompile.model.fields import Field
 from fcompile.model.framework import LIFETIME, asks_for_pause
 from fcompile.pipeline.compiled import Compiled
+from fcompile.schema.types import FRAMEWORK_TYPES
 
 _IGNORED_METADATA = frozenset({"name", "namespace"})
 _PAUSE, _RESTART = (join("metadata.annotations", name) for name in (names.PAUSE_ANNOTATION, names.RESTART_ANNOTATION))
-_POLICIES = ("frameworkAttemptCompletionPolicy", "retryPolicy", "podGracefulDeletionTimeoutSec")
+_POLICIES = {"frameworkAttemptCompletionPolicy": "CompletionPolicy", "retryPolicy": "RetryPolicy", "podGracefulDeletionTimeoutSec": ""}
+"""Of a role, with the type of each that is an object."""
 
 
 class Side(NamedTuple):
@@ -155,9 +157,14 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
     for field, verdict in verdicts.items():
         before, after = old["spec"].get(field), new["spec"].get(field)
         none = (None, "") if field in LIFETIME else (None,)
-        left, right = (ABSENT if side in none else side for side in (before, after))
+        left, right = (ABSENT if side in none else _known(side, "RetryPolicy") for side in (before, after))
         for difference in differences(left, right, ANY, f"spec.{field}"):
             yield changed(difference, verdict(before, after))
+
+
+def _known(value: Any, type_name: str) -> Any:
+    """Return an object without fields that its type does not have, which are not stored; anything else as it is."""
+    return {key: item for key, item in value.items() if key in FRAMEWORK_TYPES[type_name]} if isinstance(value, dict) else value
 
 
 def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,8 +192,8 @@ class _Context:
             if service is not None and service.service is not None:
                 yield from self._service(name, old and old.service, new and new.service)
             return
-        for policy in _POLICIES:
-            yield from self._policy(name, policy, old, new)
+        for policy, type_name in _POLICIES.items():
+            yield from self._policy(name, policy, type_name, old, new)
         yield from self._pod(name, old, new)
         yield from self._service(name, old.service, new.service)
 
@@ -202,8 +209,9 @@ class _Context:
         concerned = pods if before != after else ()
         yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods=concerned)
 
-    def _policy(self, name: str, policy: str, old: Role, new: Role) -> Iterator[Change]:
-        for difference in differences(old.policies[policy], new.policies[policy], ANY, policy):
+    def _policy(self, name: str, policy: str, type_name: str, old: Role, new: Role) -> Iterator[Change]:
+        before, after = (_known(role.policies[policy], type_name) for role in (old, new))
+        for difference in differences(before, after, ANY, policy):
             if policy == "podGracefulDeletionTimeoutSec":
                 verdict = effects.of_force(self.state)
             elif policy == "retryPolicy":

@@ -99,6 +99,50 @@ def test_warnings_are_not_its_business(diff: Diff) -> None:
     assert (code, out, "warning[FC302]" in err) == (2, "", True)
 
 
+@pytest.mark.parametrize("unused", ["path: other.yaml", "field: spec.x"])
+def test_waivers_of_files_that_it_does_not_read_are_not_its_business(diff: Diff, unused: str) -> None:
+    put("a.yaml", train())
+    put("b.yaml", train("a:2"))
+    Path(".fcompile-waivers.yaml").write_text(f"- {{code: FC307, {unused}, reason: x}}\n", encoding="utf-8")
+    code, _, err = diff("--strict", "a.yaml", "b.yaml")
+    assert (code, err) == (1, "")
+
+
+def test_an_unknown_field_that_is_waived_changes_nothing(diff: Diff) -> None:
+    plain = train()
+    plain["spec"]["retryPolicy"] = {"maxRetryCount": 1}
+    odd = json.loads(json.dumps(plain))
+    odd["spec"]["retryPolicy"]["limit"] = 3
+    (worker,) = odd["spec"]["taskRoles"]
+    worker.setdefault("frameworkAttemptCompletionPolicy", {})["quorum"] = "all"
+    worker["task"].setdefault("retryPolicy", {})["limit"] = 3
+    put("a.yaml", plain)
+    put("b.yaml", odd)
+    Path(".fcompile-waivers.yaml").write_text("- {code: FC101, reason: another controller's}\n", encoding="utf-8")
+    for pair in (("a.yaml", "b.yaml"), ("b.yaml", "a.yaml")):
+        assert diff(*pair) == (0, "No differences in what will run.\n", "")
+
+
+@pytest.mark.parametrize("name", ["tolerations", "add", "drop"])
+def test_the_order_of_a_list_matters_in_an_object_of_others(diff: Diff, name: str) -> None:
+    def pipeline(*items: str) -> Json:
+        return {"apiVersion": "example.com/v1", "kind": "Pipeline", "metadata": {"name": "p"}, "spec": {name: list(items)}}
+
+    code, out, _ = diff(put("a.yaml", pipeline("a", "b")), put("b.yaml", pipeline("b", "a")))
+    assert code == 1
+    assert f"spec.{name}[0]" in out
+
+
+@pytest.mark.parametrize("old", ["old", "old/", "./old//"])
+def test_files_of_two_folders_are_paired_however_these_are_written(diff: Diff, old: str) -> None:
+    for side in ("old", "new"):
+        put(f"{side}/broken.yaml", train(name="wrong name"))
+        put(f"{side}/changed.yaml", train(side))
+    code, out, err = diff(old, "new")
+    assert (code, err) == (1, "")
+    assert "image: old → new" in out
+
+
 def test_the_same_framework_twice_is_trouble(diff: Diff) -> None:
     code, _, err = diff(put("a.yaml", train(), train()), put("b.yaml", train()))
     assert (code, "FC501" in err) == (2, True)
