@@ -91,11 +91,12 @@ def pack(root: str, archive: str, left_out: frozenset[str] = frozenset()) -> int
     count = 0
     with tarfile.open(archive, "w:gz", compresslevel=6) as packed:
         for folder, folders, files in walk(root, left_out):
+            of_files = frozenset(files)
             for name in sorted((*folders, *files)):
                 path = os.path.join(folder, name)
                 if os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path):
                     packed.add(path, os.path.relpath(path, root), recursive=False)
-                    count += name in files
+                    count += name in of_files
     return count
 
 

@@ -63,6 +63,8 @@ OVERHEAD = error_rule(
 
 _PREEMPTS = "PreemptLowerPriority"
 _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+_HIGHEST_PRIORITY = 1_000_000_000
+"""Of all other classes."""
 
 
 def scheduling_rules(pod: Pod) -> Iterator[Finding]:
@@ -143,6 +145,10 @@ def _priority(pod: Pod) -> Iterator[Finding]:
             continue
         if name in _SYSTEM_PRIORITIES:
             yield Finding(PRIORITY, (*pod.path, key), f"`{key}` {value} is not the {wanted} of {name}; leave it out")
+        elif isinstance(value, int) and value > _HIGHEST_PRIORITY:
+            yield Finding(
+                PRIORITY, (*pod.path, key), f"`{key}` {value} is more than {_HIGHEST_PRIORITY}, the most of any class; leave it out"
+            )
         elif not name:
             message = f"`{key}` {value} is refused unless it is the cluster's default; name the class in `priorityClassName` instead"
             yield Finding(PRIORITY_ALONE, (*pod.path, key), message, part="key")
