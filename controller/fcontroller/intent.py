@@ -33,8 +33,6 @@ class Lowered(NamedTuple):
     """What a Framework's spec lowers to, and what the review says of that."""
 
     generation: int
-    reviewed: str | None
-    """The digest that the Framework says was reviewed."""
     intent: Intent
     digest: str
     """Of the document."""

@@ -16,7 +16,7 @@ from fcontroller.api import path_of
 from fcontroller.decide.spec import read_spec
 from fcontroller.decide.status import Status
 from fcontroller.mailbox import IntentLowered, Mailbox
-from fcontroller.reconcile import attempt_intent, reconciler
+from fcontroller.reconcile import lowering, reconciler
 from fcontroller.reconcile.attempt_intent import AttemptIntent
 from tests.controller import test_adoption, test_intent, test_played, test_refused_edits, test_review, test_trust
 from tests.controller.lab import LENIENT, Lab, in_memory, lab, run_in_memory
@@ -40,7 +40,7 @@ def simple(module: ModuleType) -> list[Callable[[], None]]:
 
 @pytest.mark.parametrize("test", [test for module in PARTS for test in simple(module)], ids=lambda test: test.__name__)
 def test_in_turns_it_is_as_it_is_at_once(test: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempt_intent, "LARGE", 0)
+    monkeypatch.setattr(lowering, "LARGE", 0)
     test()
 
 
@@ -115,8 +115,8 @@ class Slow:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds, self.times = 0.0, 0
-        monkeypatch.setattr(attempt_intent, "LARGE", 0)
-        monkeypatch.setattr(attempt_intent, "unhurried", self._unhurried)
+        monkeypatch.setattr(lowering, "LARGE", 0)
+        monkeypatch.setattr(lowering, "unhurried", self._unhurried)
 
     async def _unhurried(self, steps: Generator[None, None, Any]) -> tuple[Any, float]:
         self.times += 1

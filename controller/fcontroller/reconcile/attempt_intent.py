@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Generator
 from functools import partial
 
-from fcompile.lower.digest import KNOWN, V1, version_of
-from fcompile.lower.intent import Intent, at_once
+from fcompile.lower.digest import KNOWN, version_of
 from fcontroller import intent as intents
 from fcontroller.api import Json
-from fcontroller.breath import in_long_steps, turns, unhurried
 from fcontroller.decide.conditions import INTENT_STORED, is_said, set_problem, set_reviewed
 from fcontroller.decide.intents import LoweredSpec, plan_intent
 from fcontroller.decide.review import Verdict, in_force, review, with_roles, with_what_runs
@@ -25,12 +21,11 @@ from fcontroller.intent import Lowered
 from fcontroller.mailbox import IntentLowered, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
+from fcontroller.reconcile.lowering import Lowering
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 
 _STORED = ("Stored", "The attempt's ConfigMap holds the intent in force")
-LARGE = 16 * 1024
-"""Bytes of a spec from which on it is lowered in turns: a megabyte may take a second, in which no other Framework had its turn."""
 
 
 class AttemptIntent:
@@ -39,17 +34,11 @@ class AttemptIntent:
     def __init__(
         self, dependencies: Dependencies, framework: Json, services: Services, start: Start, mailbox: Mailbox, alarms: Alarms
     ) -> None:
-        self._dependencies, self._start, self._mailbox = dependencies, start, mailbox
+        self._dependencies = dependencies
         self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox, alarms)
-        self._lowered: Lowered | None = None
-        """Until its spec or its reviewed digest changes."""
-        self._lowering: tuple[int, str | None] | None = None
-        """The generation and the reviewed digest of the spec that is lowered, or was last."""
-        self._recovered = ("", 0)
-        """The digest of the document in force, and the generation of the spec that was lowered last to make it anew."""
-        self._recovering = False
-        """Whether that is under way."""
-        self._stopped = False
+        self._newest = Lowering(dependencies.rules, start, mailbox)
+        self._lost = Lowering(dependencies.rules, start, mailbox)
+        """Makes the document in force anew."""
         self._edit = ""
         """The digest of the edit that may be stored now; empty: there is none, or it waits."""
         self._next: Lowered | None = None
@@ -64,11 +53,13 @@ class AttemptIntent:
 
     def stop(self) -> None:
         """Lower nothing any more."""
-        self._stopped = True
+        self._newest.stop()
+        self._lost.stop()
 
-    def note(self, message: IntentRead | IntentRefused) -> None:
-        """Take in what has become of reading or writing the ConfigMap."""
-        self._keeper.note(message)
+    def note(self, message: IntentRead | IntentRefused | IntentLowered) -> None:
+        """Take in what has become of reading or writing the ConfigMap, or that a large spec was lowered."""
+        if not isinstance(message, IntentLowered):
+            self._keeper.note(message)
         self._maintained = ()
 
     def spec(self, wanted: Spec, last: Spec, status: Status, framework: Json, paused: bool) -> Spec:
@@ -160,9 +151,7 @@ class AttemptIntent:
         self._maintained = inputs
         keeper.seen(version)
         spec = self._lowered_spec(status, framework)
-        if record.digest and record.digest not in keeper.held and keeper.stored not in (None, record.digest):
-            self._recover(record.digest, framework)
-        if spec is None or self._recovering:
+        if spec is None or not self._is_settled(record, framework):
             self._edit = ""
             return
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
@@ -210,61 +199,18 @@ class AttemptIntent:
         return LoweredSpec(generation, lowered.digest, lowered.verdict.may_run)
 
     def _lower(self, framework: Json, record: IntentRecord) -> Lowered | None:
-        """Return what the spec lowers to, and what the review says of that. None: it is being lowered, and a message arrives then."""
-        asked = framework["metadata"]["generation"], intents.reviewed_digest(framework)
-        if self._lowering != asked and not self._stopped:
-            self._lowering, self._lowered = asked, None
-            self._run(framework, self._lower_in_steps(framework, asked[1], record.digest), lambda: self._lowering == asked, self._keep)
-        return self._lowered
+        """Return what the newest spec lowers to; None: it is being lowered."""
+        return self._newest.lower(framework, intents.reviewed_digest(framework), record.digest)
 
-    def _lower_in_steps(self, framework: Json, reviewed: str | None, digest: str | None) -> Generator[None, None, Lowered]:
-        try:
-            intent, found, size = yield from intents.intent_of(framework, reviewed, digest)
-            verdict = review(reviewed, intent.digest, self._dependencies.rules)
-        except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
-            intent, found, size = Intent(framework["metadata"]["name"], "", {}, (), "", V1), "", 0
-            why = str(error) if isinstance(error, ValueError) else repr(error)
-            verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {why}: see `fcompile validate`", False)
-        return Lowered(framework["metadata"]["generation"], reviewed, intent, found, size, verdict)
-
-    def _keep(self, lowered: Lowered) -> None:
-        self._lowered = lowered
-
-    def _recover(self, digest: str, framework: Json) -> None:
-        """Restore the document in force by lowering the spec, if that still gives the same digest."""
-        tried = digest, framework["metadata"]["generation"]
-        if self._recovered != tried and version_of(digest) in KNOWN:
-            self._recovered, self._recovering = tried, True
-            steps = self._lower_in_steps(framework, digest, None)
-            self._run(framework, steps, lambda: self._recovered == tried, partial(self._restore, digest))
-
-    def _restore(self, digest: str, lowered: Lowered) -> None:
-        self._recovering = False
-        if lowered.digest == digest:
+    def _is_settled(self, record: IntentRecord, framework: Json) -> bool:
+        """Return whether the document in force is there, or lowering the spec again cannot give it. If it can, restore the document."""
+        digest = record.digest
+        if not digest or digest in self._keeper.held or self._keeper.stored in (None, digest) or version_of(digest) not in KNOWN:
+            return True
+        lowered = self._lost.lower(framework, digest)
+        if lowered is not None and lowered.digest == digest:
             self._keeper.hold(lowered.intent, lowered.digest, lowered.size)
-
-    def _run(
-        self, framework: Json, steps: Generator[None, None, Lowered], wanted: Callable[[], bool], done: Callable[[Lowered], None]
-    ) -> None:
-        """Lower a spec: at once, or a large one in turns.
-
-        :param wanted: tells whether the result still counts. :param done: takes it; after turns a message arrives then.
-        """
-        if len(json.dumps(framework["spec"])) <= LARGE:
-            return done(at_once(steps))
-        self._start(self._run_in_turns(framework["metadata"]["namespace"], steps, wanted, done))
-
-    async def _run_in_turns(
-        self, namespace: str, steps: Generator[None, None, Lowered], wanted: Callable[[], bool], done: Callable[[Lowered], None]
-    ) -> None:
-        async with turns().alone(namespace):
-            if self._stopped or not wanted():
-                return
-            result, _ = await unhurried(in_long_steps(steps))
-        if wanted() and not self._stopped:
-            done(result)
-            self._maintained = ()
-            self._mailbox.put(IntentLowered())
+        return lowered is not None
 
     def _say_reviewed(self, status: Status, framework: Json, verdict: Verdict) -> None:
         wrong = set_reviewed(status, verdict, framework["metadata"]["generation"], self._dependencies.now())

@@ -425,10 +425,8 @@ class Reconciler:
                 self._supersede(framework)
             case StatusRefused(error):
                 self.dependencies.report.unsaved(self.framework, error)
-            case IntentRead() | IntentRefused():
+            case IntentRead() | IntentRefused() | IntentLowered():
                 self.intent.note(message)
-                self._dirty.add_all()
-            case IntentLowered():
                 self._dirty.add_all()
             case Loaded(framework, status):
                 self._take(framework, status)
