@@ -16,11 +16,11 @@ from typing import NamedTuple, NoReturn
 from urllib.parse import quote
 
 from fcompile.commands.group import command
+from fcompile.model.packed import role_statuses
 from fcompile.program import safe
 from fcontroller.act.plain import NoServer, find_server
 from fcontroller.api import Answer, Json, Unreachable, collection
 from fcontroller.decide.codes import CONTAINER_CONFLICT, CONTAINER_PERMANENT
-from fcontroller.decide.status_json import role_statuses
 
 TIMED_OUT, IMPOSSIBLE, UNKNOWN = CONTAINER_CONFLICT.code, CONTAINER_PERMANENT.code, 1
 FRAMEWORK, INJECTOR = "framework.json", "injector.sh"

@@ -5,6 +5,7 @@ A few compressed bytes can unpack to gigabytes, so nothing is unpacked without a
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,6 +20,12 @@ STATUS_VALUES = 1_500_000
 _PIECE = 256 * 1024
 _TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 """A text of JSON, or one without an end: nothing is gone through twice."""
+
+
+def role_statuses(attempt: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the `taskRoleStatuses` of an `attemptStatus`, compressed or not. Raises ValueError when they cannot be unpacked."""
+    packed = packed_tasks(attempt)
+    return json.loads(packed) if packed else attempt.get("taskRoleStatuses") or []
 
 
 def packed_tasks(attempt: Mapping[str, Any]) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import zlib
-from collections.abc import Generator, Iterator, Mapping
-from json.encoder import encode_basestring
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from fcompile.model.formats import accepts
 from fcompile.model.packed import packed_tasks
@@ -38,11 +38,6 @@ _OWN = frozenset(
         *("runTime", "startTime", "state", "taskCounts", "transitionTime"),
     )
 )
-_TASKS = '"taskStatuses":['
-_KEPT = ',"podKept":true'
-"""Like other fields that are not upstream's, only there when it says something."""
-_ROLE = re.compile(r'{"name":"[^"\\]*","instanceUID":"[^"\\]*","podGracefulDeletionTimeoutSec":(?:null|-?[0-9]+),"taskStatuses":\[')
-"""How a role begins, as this controller and upstream's write it. No name, message or reason of anybody's has unescaped quotes in it."""
 T = TypeVar("T")
 
 
@@ -57,32 +52,38 @@ class StatusText(NamedTuple):
 
 def text_of(status: Status) -> Generator[None, None, StatusText]:
     """Make the stored form of a status, as it is at the first step, in steps."""
-    own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
-    # It is a field of the attempt. An older controller does not know it and may begin another attempt, which then does not have it.
-    last = '"retryRefused":true,' if status.retry_refused else ""
-    attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},{last}'
-    intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""
-    restart = f'"observedRestart":{_text(status.restart)},' if status.restart else ""
-    since = f'"activeStartTime":{_time(status.active_since)},' if status.active_since is not None else ""
-    head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{since}{intent}{restart}"attemptStatus":{attempt}'
+    own = status.attempt
+    head = {**status.others, **_life(_life_of(status)), "taskCounts": task_counts(status)}
+    if status.active_since is not None:
+        head["activeStartTime"] = to_time(status.active_since)
+    if status.intent.digest or status.intent.next:
+        head["intent"] = status.intent.to_json()
+    if status.restart:
+        head["observedRestart"] = status.restart
+    attempt = {**_attempt(_attempt_of(own)), "configMapName": own.object_name, "configMapUID": own.object_uid}
+    head["attemptStatus"] = attempt
+    if status.retry_refused:
+        # It is a field of the attempt. An older controller does not know it and may begin another attempt, which then does not have it.
+        attempt["retryRefused"] = True
+    before_tasks = _encode(head).decode().removesuffix("}}")
     revision, roles = status.revision, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles]
     number = status.task_number
     if number > _STEP:  # Small ones are done at once: a thousand that took turns would all be in memory.
         yield
     pieces: list[bytes] = []
     for role_head, tasks in roles:
-        before = f"{',' if pieces else '['}{role_head}"
+        before = (b"," if pieces else b"[") + role_head
         for start in range(0, len(tasks), _STEP):
             some = tasks[start : start + _STEP]
             texts = [_known_text(task, content) if number > _FEW else _task_text(content) for task, content in some]
-            pieces.append(f"{before}{','.join(texts)}".encode())
-            before = ","
+            pieces.append(before + b",".join(texts))
+            before = b","
             if number > _STEP:
                 yield
-        pieces.append(f"{'' if tasks else before}]}}".encode())
+        pieces.append((b"" if tasks else before) + b"]}")
     pieces.append(b"]" if pieces else b"[]")
     packed = yield from _packed(pieces, status.beside)
-    return StatusText(revision, f"{head}{packed}}}}}")
+    return StatusText(revision, f"{before_tasks},{packed}}}}}")
 
 
 def _packed(pieces: list[bytes], beside: int) -> Generator[None, None, str]:
@@ -115,7 +116,7 @@ def to_json(status: Status) -> Json:
     return value
 
 
-_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_encode = msgspec.json.Encoder().encode
 
 
 def from_json(value: Mapping[str, Any]) -> Status:
@@ -153,39 +154,26 @@ def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
     return status
 
 
-def role_statuses(attempt: Mapping[str, Any]) -> list[Json]:
-    """Return the `taskRoleStatuses` of an `attemptStatus`, compressed or not. Raises ValueError when they cannot be unpacked."""
-    packed = packed_tasks(attempt)
-    return json.loads(packed) if packed else attempt.get("taskRoleStatuses") or []
+class _RoleStatus(msgspec.Struct):
+    name: Any
+    instanceUID: Any
+    podGracefulDeletionTimeoutSec: Any = None
+    taskStatuses: list[msgspec.Raw] | None = None
 
 
-def _roles(attempt: Mapping[str, Any]) -> Iterator[tuple[Role, Iterator[Json]]]:
-    """Yield each role and its tasks. Where they are many, they are read one by one: all at once, they take a tenth of a second."""
-    text = packed_tasks(attempt)
-    heads = [(match.start(), match.end()) for match in _ROLE.finditer(text)]
-    if len(heads) != text.count('"taskStatuses"') or not heads:
-        heads = []
-        for value in role_statuses(attempt):
-            yield _role_from_json(value), iter(value.get("taskStatuses") or ())
-    for start, end in heads:
-        yield _role_from_json(json.loads(f"{text[start:end]}]}}")), _Items(text, end)
+_decode_roles = msgspec.json.Decoder(list[_RoleStatus]).decode
+_decode = msgspec.json.Decoder().decode
 
 
-class _Items(Iterator[Json]):
-    """The items of a list in a JSON text, one after the other."""
-
-    _decoder = json.JSONDecoder()
-
-    def __init__(self, text: str, at: int) -> None:
-        self._text, self._at = text, at
-
-    def __next__(self) -> Json:
-        if self._text[self._at] == "]":
-            raise StopIteration
-        value, end = self._decoder.raw_decode(self._text, self._at)
-        self._at = end + (self._text[end] == ",")
-        item: Json = value
-        return item
+def _roles(attempt: Mapping[str, Any]) -> Iterator[tuple[Role, Iterable[Json]]]:
+    """Yield each role and its tasks. Those that are compressed are read one by one: all at once, they take a tenth of a second."""
+    if packed := packed_tasks(attempt):
+        for one in _decode_roles(packed):
+            yield _role_of(one.name, one.instanceUID, one.podGracefulDeletionTimeoutSec), map(_decode, one.taskStatuses or ())
+        return
+    for value in attempt.get("taskRoleStatuses") or ():
+        role = _role_of(value["name"], value["instanceUID"], value.get("podGracefulDeletionTimeoutSec"))
+        yield role, value.get("taskStatuses") or ()
 
 
 def _done(steps: Generator[None, None, T]) -> T:
@@ -198,48 +186,50 @@ def _done(steps: Generator[None, None, T]) -> T:
             return value
 
 
-def _role_head(role: Role) -> str:
+def _role_head(role: Role) -> bytes:
     own = {"name": role.name, "instanceUID": role.instance_uid, "podGracefulDeletionTimeoutSec": role.graceful_deletion_timeout}
-    return f"{_text(own)[:-1]},{_TASKS}"
+    return _encode({**own, "taskStatuses": ()}).removesuffix(b"]}")
 
 
-def _role_from_json(value: Json) -> Role:
+def _role_of(name: Any, instance_uid: str, graceful_deletion_timeout: int | None) -> Role:
     # It is a part of paths: `x?`, `../` or a line end would lead to the objects of others.
-    if not accepts("framework-name")(value["name"]):
-        raise ValueError(f"no role can be called {value['name']!r:.100}")
-    role = Role(value["name"], value["instanceUID"])
-    role.graceful_deletion_timeout = value.get("podGracefulDeletionTimeoutSec")
+    if not accepts("framework-name")(name):
+        raise ValueError(f"no role can be called {name!r:.100}")
+    role = Role(name, instance_uid)
+    role.graceful_deletion_timeout = graceful_deletion_timeout
     return role
+
+
+def _life_of(life: Life) -> tuple[Any, ...]:
+    times, retries = (life.start_time, life.run_time, life.completion_time, life.transition_time), life.retries
+    return (life.state, *times, retries.total, retries.accountable, retries.delay)
+
+
+def _attempt_of(attempt: Attempt) -> tuple[Any, ...]:
+    return attempt.id, attempt.start_time, attempt.run_time, attempt.completion_time, attempt.instance_uid, attempt.completion
 
 
 def _content(task: Task) -> tuple[Any, ...]:
     """Return all that a task's JSON is made from."""
-    retries, attempt = task.retries, task.attempt
-    return (
-        *(task.state, task.start_time, task.run_time, task.completion_time, task.transition_time),
-        *(retries.total, retries.accountable, retries.delay),
-        *(attempt.id, attempt.start_time, attempt.run_time, attempt.completion_time, attempt.instance_uid, attempt.completion),
-        *(attempt.object_name, attempt.object_uid, task.pod_node_name, task.pod_ip, task.pod_host_ip),
-        *(task.index, task.instance_uid, task.deletion_pending, task.pod_kept),
-    )
+    places = task.attempt.object_name, task.attempt.object_uid, task.pod_node_name, task.pod_ip, task.pod_host_ip
+    own = task.index, task.instance_uid, task.deletion_pending, task.pod_kept
+    return (*_life_of(task), *_attempt_of(task.attempt), *places, *own)
 
 
-def _known_text(task: Task, content: tuple[Any, ...]) -> str:
+def _known_text(task: Task, content: tuple[Any, ...]) -> bytes:
     # Most tasks of a large Framework are as they were when its status was stored the last time.
     if task.text is None or task.text[0] != content:
         task.text = content, _task_text(content)
     return task.text[1]
 
 
-def _task_text(content: tuple[Any, ...]) -> str:
-    state, start, run, end, transition, total, accountable, delay, *rest = content
-    attempt, started, ran, ended, instance, completion, pod_name, pod_uid, node, ip, host_ip, index, uid, deletion_pending, kept = rest
-    return (
-        f'{{"index":{index:d},"instanceUID":{_string(uid)},"deletionPending":{"true" if deletion_pending else "false"},'
-        f'{_life(state, start, run, end, transition, total, accountable, delay)},"attemptStatus":{{'
-        f'{_attempt(attempt, started, ran, ended, instance, completion)},"podName":{_string(pod_name)},"podUID":{_string(pod_uid)},'
-        f'"podNodeName":{_string(node)},"podIP":{_string(ip)},"podHostIP":{_string(host_ip)}{_KEPT if kept else ""}}}}}'
-    )
+def _task_text(content: tuple[Any, ...]) -> bytes:
+    name, object_uid, node, ip, host_ip, index, instance_uid, deletion_pending, kept = content[14:]
+    pod = {"podName": name, "podUID": object_uid, "podNodeName": node, "podIP": ip, "podHostIP": host_ip}
+    if kept:  # Like other fields that are not upstream's, only there when it says something.
+        pod["podKept"] = True
+    own = {"index": index, "instanceUID": instance_uid, "deletionPending": deletion_pending}
+    return _encode({**own, **_life(content[:8]), "attemptStatus": {**_attempt(content[8:14]), **pod}})
 
 
 def task_to_json(task: Task) -> Json:
@@ -261,52 +251,19 @@ def _task_from_json(value: Json) -> Task:
     return task
 
 
-# These are written ten thousand times for a large Framework: formatting by hand takes a third of the time.
-
-
-def _life_text(life: Life) -> str:
+def _life(content: tuple[Any, ...]) -> Json:
     """Return the fields that a Framework and a task have in common."""
-    retries = life.retries
-    times = life.start_time, life.run_time, life.completion_time, life.transition_time
-    return _life(life.state, *times, retries.total, retries.accountable, retries.delay)
+    state, start, run, end, transition, total, accountable, delay = content
+    times = {"startTime": to_time(start), "runTime": to_time(run), "completionTime": to_time(end), "transitionTime": to_time(transition)}
+    retries = {"accountableRetriedCount": accountable, "retryDelaySec": delay, "totalRetriedCount": total}
+    return {"state": state, **times, "retryPolicyStatus": retries}
 
 
-def _life(
-    state: str,
-    start: float | None,
-    run: float | None,
-    end: float | None,
-    transition: float | None,
-    total: int,
-    accountable: int,
-    delay: int | None,
-) -> str:
-    retries = f'"accountableRetriedCount":{accountable:d},"retryDelaySec":{"null" if delay is None else f"{delay:d}"}'
-    return (
-        f'"state":{_string(state)},"startTime":{_time(start)},"runTime":{_time(run)},"completionTime":{_time(end)},'
-        f'"transitionTime":{_time(transition)},"retryPolicyStatus":{{{retries},"totalRetriedCount":{total:d}}}'
-    )
-
-
-def _attempt_text(attempt: Attempt) -> str:
+def _attempt(content: tuple[Any, ...]) -> Json:
     """Return the fields that an attempt of a Framework and one of a task have in common."""
-    times = attempt.start_time, attempt.run_time, attempt.completion_time
-    return _attempt(attempt.id, *times, attempt.instance_uid, attempt.completion)
-
-
-def _attempt(number: int, start: float | None, run: float | None, end: float | None, instance: str | None, completion: Json | None) -> str:
-    return (
-        f'"id":{number:d},"startTime":{_time(start)},"runTime":{_time(run)},"completionTime":{_time(end)},'
-        f'"instanceUID":{_string(instance)},"completionStatus":{"null" if completion is None else _text(completion)}'
-    )
-
-
-def _time(seconds: float | None) -> str:
-    return "null" if seconds is None else f'"{to_time(seconds)}"'
-
-
-def _string(text: str | None) -> str:
-    return "null" if text is None else encode_basestring(text)
+    number, start, run, end, instance, completion = content
+    times = {"startTime": to_time(start), "runTime": to_time(run), "completionTime": to_time(end)}
+    return {"id": number, **times, "instanceUID": instance, "completionStatus": completion}
 
 
 def _life_from_json(life: Life, value: Mapping[str, Any]) -> None:

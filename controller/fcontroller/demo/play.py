@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from fcompile.model.packed import role_statuses
 from fcompile.program import safe
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Json, collection
@@ -22,7 +23,6 @@ from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED
-from fcontroller.decide.status_json import role_statuses
 from fcontroller.demo.options import check_pods
 from fcontroller.demo.rows import rows
 from fcontroller.demo.screen import screen

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from fcompile.model.packed import role_statuses
 from fcontroller.api import Json
 from fcontroller.decide.retry import NEVER_RETRIED
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, PREPARING, RUNNING
-from fcontroller.decide.status_json import role_statuses
 
 _WAITS, _STARTS, _RUNS, _GOES, _SUCCEEDED, _FAILED, _ENDED = "·", "◌", "●", "◐", "✓", "✗", "–"
 LEGEND: Final = (
