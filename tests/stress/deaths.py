@@ -38,9 +38,11 @@ def tried(setting: Setting, name: str, tasks: int, most: float = math.inf) -> It
             if deaths < most and time.monotonic() >= next_one:
                 DEATHS[name](setting)
                 deaths, next_one = deaths + 1, time.monotonic() + PERIOD
+            if not setting.controller.alive:  # As its Deployment does: on a slow machine the lease may run out before the server is back.
+                setting.controller.start()
             return setting.state(namespace, "train") == "Completed"
 
-        until(over, f"{name}: it does not come to its end", 900, every=0.5)
+        until(over, f"{name}: it does not come to its end", 600, every=0.5)
         made = sum(count for (place, _), count in pods_made(setting.audit()).items() if place == namespace)
         status = setting.status(namespace, "train")["attemptStatus"]
     counted = [task["retryPolicyStatus"]["accountableRetriedCount"] for each in status["taskRoleStatuses"] for task in each["taskStatuses"]]
