@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.visible import first_of
@@ -146,16 +147,17 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
     spec, reviewed = live["spec"], expected["spec"]
     placed = _PLACED | {_OVERHEAD} if reviewed.get("runtimeClassName") else _PLACED
     kept = {key: value for key, value in spec.items() if key not in placed or reviewed.get(key) not in (None, "", {})}
-    kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not ("projected" in volume and _is_token(volume))]
+    volumes = {text(volume, "name") for volume in sequence(reviewed, "volumes")}
+    kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not ("projected" in volume and _is_token(volume, volumes))]
     kept["tolerations"] = [
         toleration
         for toleration in sequence(spec, "tolerations")
         if not _is_usual(toleration) or toleration in sequence(reviewed, "tolerations")
     ]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": with_containers(kept, _container)}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": with_containers(kept, partial(_container, volumes=volumes))}
 
 
-def _container(container: Json) -> Json:
+def _container(container: Json, volumes: Collection[str | None]) -> Json:
     """Return a container without the token's mount and the cluster's own variables (later ones of the same names are users')."""
     seen: set[str] = set()
     env = []
@@ -164,12 +166,18 @@ def _container(container: Json) -> Json:
         if name not in _CLUSTER_ENV or name in seen:
             env.append(variable)
         seen.add(name)
-    mounts = [mount for mount in sequence(container, "volumeMounts") if not (text(mount, "mountPath") == _TOKEN_PATH and _is_token(mount))]
+    mounts = [
+        mount
+        for mount in sequence(container, "volumeMounts")
+        if not (text(mount, "mountPath") == _TOKEN_PATH and _is_token(mount, volumes))
+    ]
     return {**container, "env": env, "volumeMounts": mounts}
 
 
-def _is_token(named: Any) -> bool:
-    return (text(named, "name") or "").startswith(_TOKEN)
+def _is_token(named: Any, volumes: Collection[str | None]) -> bool:
+    """Return whether a volume, or the mount of one, is what the API server adds, and none of the reviewed Pod's own `volumes`."""
+    name = text(named, "name") or ""
+    return name.startswith(_TOKEN) and name not in volumes
 
 
 def _is_usual(toleration: Any) -> bool:

@@ -94,6 +94,20 @@ def test_only_the_token_is_hidden_under_the_name_of_its_volume() -> None:
     assert fields(of_another_kind) == [f"spec.volumes[{TOKEN['name']}]"]
 
 
+def test_a_token_of_ones_own_is_compared() -> None:
+    """Under the name that the API server gives to its own, it was taken for that, and missing in the Pod that has it."""
+    expected = pod(compiled(volumeMounts=[MOUNT]).intent.roles[0], "default", 0)
+    expected["spec"] = {**expected["spec"], "volumes": [TOKEN]}
+    live = stored()
+    assert list(pod_differences(live, expected)) == []
+    live["spec"]["volumes"][0] = {**TOKEN, "projected": {"sources": [{"secret": {"name": "theirs"}}]}}
+    live["spec"]["containers"][0]["volumeMounts"] = []
+    assert [one.field for one in pod_differences(live, expected)] == [
+        f"spec.containers[main].volumeMounts[{MOUNT['mountPath']}]",
+        f"spec.volumes[{TOKEN['name']}].projected.sources",
+    ]
+
+
 def test_what_only_the_cluster_knows() -> None:
     assert found(lambda spec, metadata: None) == []
 
