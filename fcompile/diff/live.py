@@ -139,7 +139,8 @@ def pod_differences(live: Json, expected: Json) -> Iterable[Difference]:
 def _without_cluster_values(live: Json, expected: Json) -> Json:
     metadata = {key: value for key, value in live["metadata"].items() if key not in SERVER_SET}
     metadata["annotations"] = {key: value for key, value in mapping(metadata, "annotations").items() if key not in names.CLUSTER_NAMES}
-    owners = [owner for owner in sequence(metadata, "ownerReferences") if text(owner, "kind") not in _OWNERS]
+    own = {text(owner, "uid") for owner in sequence(mapping(expected, "metadata"), "ownerReferences")}
+    owners = [owner for owner in sequence(metadata, "ownerReferences") if text(owner, "kind") not in _OWNERS or text(owner, "uid") in own]
     metadata = {
         **{key: value for key, value in metadata.items() if key != "ownerReferences"},
         **({"ownerReferences": owners} if owners else {}),

@@ -108,6 +108,17 @@ def test_a_token_of_ones_own_is_compared() -> None:
     ]
 
 
+def test_an_owner_that_was_reviewed() -> None:
+    """Of the kind that attempts are, it was taken for the attempt, and missing in the Pod that has it."""
+    own = {"apiVersion": "v1", "kind": "ConfigMap", "name": "mine", "uid": "m"}
+    expected = pod(compiled().intent.roles[0], "default", 0)
+    expected["metadata"] = {**expected["metadata"], "ownerReferences": [own]}
+    live = stored()
+    assert [one.field for one in pod_differences(live, expected)] == ["metadata.ownerReferences[m]"]
+    live["metadata"]["ownerReferences"] = [own, OWNER]
+    assert list(pod_differences(live, expected)) == []
+
+
 def test_what_only_the_cluster_knows() -> None:
     assert found(lambda spec, metadata: None) == []
 
