@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
+from fcompile.lower.environment import with_containers
 from fcompile.model import gates
 from fcompile.model.values import integer, mapping, sequence
 from fcompile.schema.filled_in import EMPTY_COUNTS, FILLED_IN, merged_expressions, without_null_items
@@ -19,6 +20,7 @@ from fcompile.schema.types import types
 
 _FILLED_BY_OTHERS = {"Container": ("imagePullPolicy",), "ImageVolumeSource": ("pullPolicy",), "PodSpec": ("serviceAccount",)}
 """Fields that the API server fills in from others."""
+_KINDS = ("initContainers", "containers")
 _WRITTEN_OUT: dict[str, dict[str, Any]] = {
     "HTTPHeader": {"value": ""},
     "PreferredSchedulingTerm": {"preference": {}},
@@ -49,13 +51,25 @@ def _stored(value: dict[str, Any], type_name: str, labels: Mapping[str, Any], ve
 
 
 def _with_what_counts(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a Pod spec with what the API server puts in place of two of its fields."""
+    """Return a Pod spec with what the API server puts in place of some of its fields."""
+    if spec.get("hostNetwork") is True and any(_has_open_host_port(one) for kind in _KINDS for one in sequence(spec, kind)):
+        spec = with_containers(spec, _without_open_host_ports)
     changed: dict[str, Any] = {}
     if (integer(spec, "terminationGracePeriodSeconds") or 0) < 0:
         changed["terminationGracePeriodSeconds"] = 1
     if "serviceAccount" in spec and "serviceAccountName" in spec:  # an old name of the same field, which does not count beside it
         changed["serviceAccount"] = spec["serviceAccountName"]
     return {**spec, **changed} if any(spec[name] != item for name, item in changed.items()) else spec
+
+
+def _has_open_host_port(container: dict[str, Any]) -> bool:
+    return any(integer(port, "hostPort") == 0 for port in sequence(container, "ports"))
+
+
+def _without_open_host_ports(container: dict[str, Any]) -> dict[str, Any]:
+    """Drop each `hostPort: 0` of a container that has the node's network: the API server fills in the port of the container."""
+    ports = [{name: item for name, item in port.items() if name != "hostPort" or item != 0} for port in sequence(container, "ports")]
+    return {**container, "ports": ports} if ports else container
 
 
 def _with_filled_in(value: dict[str, Any], type_name: str) -> dict[str, Any]:

@@ -43,6 +43,17 @@ def test_a_term_without_a_selector_gets_none() -> None:
     assert comparable(pod({"topologySpreadConstraints": [lone]}), 36)["spec"]["topologySpreadConstraints"] == [lone]
 
 
+def test_a_port_of_the_node_that_is_left_open() -> None:
+    """With the node's network the API server fills in the container's: in the server-side form a 0 was a conflict."""
+    ports = [{"containerPort": 80, "hostPort": 0, "protocol": "TCP"}, {"containerPort": 81, "hostPort": 81, "protocol": "TCP"}]
+    containers: Any = {"containers": [{"name": "c", "ports": ports}, {"name": "d"}], "initContainers": [{"name": "i", "ports": ports[:1]}]}
+    made = comparable(pod({"hostNetwork": True, **containers}), 36)["spec"]
+    filled_in = {"containerPort": 80, "protocol": "TCP"}
+    assert made["containers"] == [{"name": "c", "ports": [filled_in, ports[1]]}, {"name": "d"}]
+    assert made["initContainers"] == [{"name": "i", "ports": [filled_in]}]
+    assert comparable(pod(containers), 36)["spec"] == containers
+
+
 def test_what_counts_stays_and_nothing_is_changed() -> None:
     written = pod(
         {
