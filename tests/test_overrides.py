@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from fcompile.errors import SettingError
 from fcompile.pipeline.overrides import apply, parse
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
+from tests import laws
 from tests.check.frameworks import framework, role
 
 
@@ -110,3 +112,26 @@ def test_very_many_are_refused() -> None:
     with pytest.raises(SettingError, match=r"x=1000`?: there are 1,500 overrides, and 1,000 at most may be given"):
         set_one(*(f"worker.task.pod.metadata.annotations.a.x={number}" for number in range(1_500)))
     set_one(*(f"worker.task.pod.metadata.annotations.a={number}" for number in range(1_000)))
+
+
+def built(*overrides: str) -> tuple[int, str]:
+    """The exit code and the messages of `build` for a Framework whose own text has no placeholder."""
+    given = [argument for one in overrides for argument in ("--set", one)]
+    done = laws.run(["build", *given, "-"], json.dumps(framework(role())).encode())
+    return done.code, done.err
+
+
+def test_a_placeholder_that_only_an_override_has() -> None:
+    """The text of the source serves to skip the search for placeholders: what `--set` brought was taken for the value itself."""
+    assert "FC" not in json.dumps(framework(role()))
+    assert built("worker.task.pod.spec.hostname={{FC_POD_NAME}}")[0] == 0
+    assert built("worker.task.pod.metadata.labels.a=x{{FC_TASK_INDEX+1}}")[0] == 0
+    for override, code in (
+        ("worker.task.pod.metadata.labels.a={{FC_TASK_INDEX-1}}", "FC425"),
+        ("worker.task.pod.metadata.labels.a={{FC_TASK_INDX}}", "FC421"),
+        (f"worker.task.pod.metadata.labels.a={{{{FC_POD_NAME}}}}{'a' * 60}", "FC151"),
+        ("worker.task.pod.spec.containers[main].image=a:\x7f", "FC116"),
+    ):
+        assert code in built(override)[1]
+    twice = "worker.task.pod.metadata.labels["
+    assert "FC424" in built(f'{twice}"a0"]=x', f'{twice}"a{{{{FC_TASK_INDEX}}}}"]=y')[1]

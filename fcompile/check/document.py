@@ -36,6 +36,8 @@ class Options(NamedTuple):
     """Kubernetes 1.x minor."""
     namespace: str
     """For Frameworks that give none."""
+    overrides: str = ""
+    """The text of what was set from outside: the values are in the documents, and not in their texts."""
 
 
 class Located(NamedTuple):
@@ -127,6 +129,7 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
     for path, value in frameworks:
         here = Located(document, path)
         written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
+        written += options.overrides
         holds, sums = may_hold_placeholders(written), may_hold_sums(written)
         context = framework_context(value, options.namespace, options.version, here.plain, holds=holds, sums=sums)
         label = framework_label(context.namespace, context.name) if context.name else ""

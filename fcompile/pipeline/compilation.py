@@ -91,6 +91,9 @@ class Compilation:
         self._waivers = waivers
         self._whole = whole
         self.applied = self._override(tuple(overrides))
+        if self.applied:
+            # With a colon, since what is set may be a key.
+            self._options = options._replace(overrides="".join(f"\n{done.override.written}:" for done in self.applied))
 
     def _override(self, overrides: tuple[Override, ...]) -> list[Applied]:
         if not overrides:
