@@ -93,6 +93,8 @@ def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
 
 OF_TEXT = Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
 """On an edit of the description, labels and annotations of the Framework itself."""
+IN_FORCE = Verdict(Effect.NOTHING, "this is in force: the edit in the cluster is not, since it was not reviewed")
+"""On going back to what Pods and Services are made from, after the cluster's spec was edited."""
 OF_MANAGED_BY = Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
 
 

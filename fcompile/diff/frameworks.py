@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from fcompile.check.amounts import Amounts, add
@@ -11,12 +12,14 @@ from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import role_requests
+from fcompile.lower.digest import document_digest
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY, with_containers
-from fcompile.lower.intent import Role
+from fcompile.lower.intent import Role, at_once
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
 from fcompile.model.fields import Field
 from fcompile.model.framework import LIFETIME, asks_for_pause
+from fcompile.model.values import mapping, text
 from fcompile.pipeline.compiled import Compiled
 from fcompile.schema.types import FRAMEWORK_TYPES
 
@@ -184,6 +187,13 @@ class _Context:
         self.retry_policy = after.compiled.intent.retry_policy
         self.filled = {path[2:] for path in after.compiled.filled if path[:1] == ("spec",) and len(path) > 2}
         self.places = {role.name: index for index, role in enumerate(after.compiled.intent.roles)}
+        self._after = after.compiled.intent
+
+    @cached_property
+    def is_in_force(self) -> bool:
+        """Return whether Pods and Services are made from the later version already: then an edit in the cluster is not in force."""
+        digest = text(mapping(self.status, "intent"), "digest")
+        return bool(digest) and at_once(document_digest(self._after.document(), self._after.lowering))[0] == digest
 
     def role(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
         yield from self._scale(name, old, new)
@@ -236,9 +246,10 @@ class _Context:
         if not differing:
             return
         stay, added = min(old.task_number, new.task_number), new.task_number - old.task_number
-        verdict = effects.of_pod(stay, new.policies["retryPolicy"], self.retry_policy, self.state)
+        is_back = self.state is State.RUNS and self.is_in_force
+        verdict = effects.IN_FORCE if is_back else effects.of_pod(stay, new.policies["retryPolicy"], self.retry_policy, self.state)
         pods = []
-        if self.state is State.RUNS and stay:
+        if self.state is State.RUNS and stay and not is_back:
             pods.append(self._pods(name, 0, stay, "kept"))
         if self.state is State.RUNS and added > 0:
             pods.append(self._pods(name, old.task_number, new.task_number, "created"))
@@ -248,7 +259,8 @@ class _Context:
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:
             return
-        verdict = effects.of_service(old, new, self.state)
+        is_back = self.state is State.RUNS and self.is_in_force
+        verdict = effects.IN_FORCE if is_back else effects.of_service(old, new, self.state)
         if old is None or new is None:
             yield Change(
                 name, "service", "service", ABSENT if old is None else _ports(old), ABSENT if new is None else _ports(new), *verdict

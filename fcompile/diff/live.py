@@ -28,6 +28,8 @@ _OVERHEAD = "overhead"
 """What the API server copies from the runtime class that a Pod names."""
 _OWNERS = ("ConfigMap", names.KIND)
 """What the controller lets a Pod belong to: its attempt, and after the end the Framework, where `cleanPodPolicy` keeps the Pod."""
+_SERVED = ("AttemptCreationRequested", "AttemptPreparing", "AttemptRunning", "AttemptDeletionPending")
+"""States in which the Services of roles are there: they are made before an attempt begins, and go with it."""
 _TOKEN, _TOKEN_PATH = "kube-api-access-", "/var/run/secrets/kubernetes.io/serviceaccount"
 """How the volume of the service account's token is named, and where it is mounted. Under that name, anything could be mounted elsewhere."""
 
@@ -81,7 +83,7 @@ def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
         text(status, "state") or "not seen by the controller",
         integer(mapping(status, "attemptStatus"), "id") or 0,
         tuple(found),
-        tuple(_services(compiled, mine)),
+        tuple(_services(compiled, text(status, "state"), mine)),
     )
 
 
@@ -189,7 +191,7 @@ def _is_usual(toleration: Any) -> bool:
     ]
 
 
-def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str, tuple[Difference, ...]]]:
+def _services(compiled: Compiled, state: str | None, objects: Iterable[Json]) -> Iterable[tuple[str, tuple[Difference, ...]]]:
     """Yield the Services of roles that differ from the reviewed ones. Defaults that the cluster fills in for ports are not compared."""
     live = {thing["metadata"]["name"]: thing for thing in objects if thing.get("kind") == "Service"}
     for role in compiled.intent.roles:
@@ -198,7 +200,8 @@ def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str
             continue
         name = expected["metadata"]["name"]
         if name not in live:
-            yield name, (Difference("service", ABSENT, "expected"),)
+            if state in _SERVED:
+                yield name, (Difference("service", ABSENT, "expected"),)
             continue
         spec, wanted = live[name]["spec"], expected["spec"]
         # The API server drops what is false and an empty name, and fills in what else is empty.

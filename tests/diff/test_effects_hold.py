@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from fcompile.diff.effects import Effect
+from fcompile.diff.frameworks import compare
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
@@ -16,7 +18,7 @@ from fcontroller.api import path_of
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.testing.kubelet import Kubelet
 from tests.controller.lab import PREFIX, Lab, in_memory, lab, run_in_memory, stored_document
-from tests.diff.frameworks import Json, annotated, effects, framework, role, spec
+from tests.diff.frameworks import Json, annotated, effects, framework, role, side, spec
 
 FOREVER = {"annotations": {f"{PREFIX}/run": "forever"}}
 Seen = dict[str, tuple[str, str]]
@@ -148,6 +150,36 @@ def test_a_template_waits_for_the_next_retry() -> None:
         now = await edited.seen()
         assert now["train-worker-1"] == pods["train-worker-1"]
         assert now["train-worker-0"][1] == "a:2"
+
+    play(before, work)
+
+
+@pytest.mark.parametrize("retry", [0, 3])
+def test_to_go_back_from_an_edit_that_was_not_reviewed_changes_nothing(retry: int) -> None:
+    """It was not in force. What `diff --live` said here had people delete the Framework."""
+    before = spec(role(retry=retry, service={"ports": [{"port": 80}]}))
+
+    async def work(edited: Edited) -> None:
+        pods = await edited.seen()
+        path = path_of("frameworks", "default", "train")
+        of_role = "/spec/taskRoles/0"
+        patch = [
+            {"op": "replace", "path": f"{of_role}/task/pod/spec/containers/0/image", "value": "evil:1"},
+            {"op": "replace", "path": f"{of_role}/service/ports/0/port", "value": 81},
+        ]
+        answer = await edited.made.api.request("PATCH", path, patch)
+        assert answer.ok, answer.message
+        await edited.quiet()
+        there = await edited.made.framework("train")
+        found = compare(side(there, there["status"]), side(framework(before)))
+        assert found is not None
+        said = {change.part: (change.effect, change.pods) for change in found.changes}
+        assert said == dict.fromkeys(("pod", "service"), (Effect.NOTHING, ()))
+        another = compare(side(there, there["status"]), side(framework(with_image(before, "a:2"))))
+        assert another is not None
+        assert another.effect is (Effect.NEXT_RETRY if retry else Effect.NEW_ATTEMPT)
+        await edited.edit(before)
+        assert await edited.seen() == pods
 
     play(before, work)
 

@@ -245,7 +245,8 @@ def test_services() -> None:
     assert made is not None
 
     def stands(*objects: Json) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
-        return [(name, [tuple(one) for one in found]) for name, found in look(served, None, objects).services]
+        status = {"state": "AttemptRunning"}
+        return [(name, [tuple(one) for one in found]) for name, found in look(served, status, objects).services]
 
     port = {"name": "a", "port": 80, "protocol": "TCP", "targetPort": 80}
     there = {**made, "spec": {**made["spec"], "ports": [port], "clusterIPs": ["None"], "type": "ClusterIP", "sessionAffinity": "None"}}
@@ -259,6 +260,12 @@ def test_services() -> None:
     moved = {**there, "spec": {"ports": [port], "selector": {}, "clusterIP": "10.0.0.1", "publishNotReadyAddresses": False}}
     fields = [field.split(".")[1] for field, _, _ in stands(moved)[0][1]]
     assert list(dict.fromkeys(fields)) == ["publishNotReadyAddresses", *(key for key in made["spec"] if key in ("clusterIP", "selector"))]
+
+
+@pytest.mark.parametrize("state", [None, "AttemptCreationPending", "AttemptDeleting", "Completed"])
+def test_without_an_attempt_there_is_no_service(state: str | None) -> None:
+    served = compile_framework(framework(spec(role(service={"ports": [{"port": 80}]}), executionType="Create")), "default")
+    assert not look(served, state and {"state": state}, []).differs
 
 
 @pytest.mark.parametrize("written", [{"name": ""}, {"targetPort": ""}, {"name": "", "targetPort": "", "protocol": ""}])
