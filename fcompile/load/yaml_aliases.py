@@ -155,5 +155,5 @@ class Merge:
                     target[key] = item
 
     def _duplicate(self, key: str) -> DuplicateKey:
-        message = f"`<<` brings the key `{shorten(key)}`, which is already in this mapping: kubectl cannot override merged keys"
+        message = f"`<<` brings the key `{shorten(key)}`, which is already in this mapping: readers do not agree which of the two counts"
         return DuplicateKey(rules.DUPLICATE_KEY, message, *event_range(self._event), key)
