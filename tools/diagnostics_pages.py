@@ -87,8 +87,9 @@ spec:
           - {{name: server, image: registry.example.com/server:1.2}}
 ```
 
-For files that should not be touched, the same goes into `.fcompile-waivers.yaml` in the folder where `fcompile` is run, or into the file
-that `--waivers` names. `code` and `reason` are required. `path` works as in `.gitignore`; `*` in the others stands for any text:
+For files that should not be touched, and for what `build` prints, which has no comments, the same goes into `.fcompile-waivers.yaml` in the
+folder where `fcompile` is run, or into the file that `--waivers` names. `code` and `reason` are required. `path` works as in `.gitignore`;
+`*` in the others stands for any text:
 
 ```yaml
 - code: FC307

@@ -32,6 +32,7 @@ from fcontroller.reconcile.starting import Starting
 from fcontroller.reconcile.workers import Workers
 
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
+_TOO_MANY = f"a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
 _DELETIONS = (*actions.DELETIONS, actions.AdoptPod)
@@ -123,9 +124,9 @@ class Waits:
         if status.state in ENDED:  # Whatever could not be made is not tried again.
             set_problem(status, SERVICES_MADE, "", "", _NOT_NEEDED, generation, now)
         self._starting.say(status, self._owned.pods, generation, now)
-        too_many = not spec.may_have_all(status.task_number)
-        message = f"{spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
-        if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):
+        reason = "" if spec.may_have_all(status.task_number) else "TooManyTasks"
+        message = f"{spec.task_number:,} tasks are too many: {_TOO_MANY}" if reason else ""
+        if set_problem(status, SCALE_ACCEPTED, reason, message, _ACCEPTED, generation, now):
             warn(framework, "TooManyTasks", message)
         if status.cut or status.state == CREATION_PENDING:
             set_problem(status, MESSAGES_KEPT, "Cut" if status.cut else "", _CUT, _WHOLE, generation, now)
