@@ -145,8 +145,8 @@ class Lab:
         patch = [{"op": "add", "path": f"/spec/{path}", "value": value}]
         return await self.api.request("PATCH", path_of("frameworks", self.namespace, name), patch)
 
-    async def until(self, name: str, done: Callable[[Json], bool], seconds: float = 60) -> Json:
-        """The Framework's status once something is so."""
+    async def until(self, name: str, done: Callable[[Json], bool], seconds: float = 100) -> Json:
+        """The Framework's status once something is so. What was refused for long is tried again after 77 s at most."""
         end = asyncio.get_running_loop().time() + seconds
         while True:
             status: Json = (await self.framework(name)).get("status") or {}

@@ -32,7 +32,7 @@ async def condition(made: Lab, kind: str, status: str) -> Json:
         conditions = framework_status.get("conditions", ())
         return [each for each in conditions if (each["type"], each["status"]) == (kind, status)]
 
-    said: Json = found(await made.until("train", lambda each: bool(found(each)), 60))[0]
+    said: Json = found(await made.until("train", lambda each: bool(found(each))))[0]
     return said
 
 
@@ -472,7 +472,9 @@ def test_a_list_that_fails_late_does_so_for_all_who_wait_for_it() -> None:
     async def work() -> None:
         api = Refusing(lambda *_: late(DENIED))
         owners, loop = PodOwners(api), asyncio.get_running_loop()
-        first, given_up, *others = [asyncio.create_task(owners.pod_of("default", "uid")) for _ in range(20)]
+        first = asyncio.create_task(owners.pod_of("default", "uid"))
+        await asyncio.sleep(1)
+        given_up, *others = [asyncio.create_task(owners.pod_of("default", "uid")) for _ in range(20)]
         await asyncio.wait([first])
         given_up.cancel()
         await asyncio.wait(others)
