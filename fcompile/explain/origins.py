@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path, Span
-from fcompile.emit.order import ordered
-from fcompile.expand import pod
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE
 from fcompile.lower.placeholders import role_values, substitute, values_of
 from fcompile.model import names
-from fcompile.pipeline.comparable import comparable
+from fcompile.pipeline.comparable import expected_pod
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.overrides import Applied
 
@@ -79,7 +77,7 @@ class Explained(NamedTuple):
 
 def explain(task: Task) -> Explained:
     """Return the Pod of a task as `build` gives it, and the origin of each of its leaves in that order."""
-    made = ordered(comparable(pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number), task.version))
+    made = expected_pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number, task.version)
     finder = _Finder(task)
     found = tuple(Leaf(path, value, finder.origin(path, value)) for path, value in leaves(made))
     given = [(field, value) for field, value in task.compiled.intent.lifetime.items() if value != ""]
@@ -199,7 +197,7 @@ class _Finder:
                 return Origin(CONTROLLER, "in every container that does not set it")
             case ("spec", "hostname" | "subdomain"):
                 return self._at(CONTROLLER, "the role's service makes its tasks known by name", (*self._root, "service"))
-            case (*_, "labelSelector", "matchExpressions", int(), "key" | "operator") | (*_, "matchExpressions", int(), "values", int()):
+            case (*_, "matchExpressions", int(), "key" | "operator") | (*_, "matchExpressions", int(), "values", int()):
                 return Origin(DEFAULT, "the API server adds the labels that matchLabelKeys and mismatchLabelKeys name")
         if (*self._root, *written) in self._filled:
             return Origin(DEFAULT, "what identifies an item of a list is written out")

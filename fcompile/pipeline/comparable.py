@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
-from fcompile.lower.environment import with_containers
+from fcompile.emit.order import ordered
+from fcompile.expand import pod
+from fcompile.lower.intent import Role
 from fcompile.model import gates
 from fcompile.model.values import integer, mapping, sequence
 from fcompile.schema.filled_in import EMPTY_COUNTS, FILLED_IN, merged_expressions, without_null_items
@@ -20,7 +22,6 @@ from fcompile.schema.types import types
 
 _FILLED_BY_OTHERS = {"Container": ("imagePullPolicy",), "ImageVolumeSource": ("pullPolicy",), "PodSpec": ("serviceAccount",)}
 """Fields that the API server fills in from others."""
-_KINDS = ("initContainers", "containers")
 _WRITTEN_OUT: dict[str, dict[str, Any]] = {
     "HTTPHeader": {"value": ""},
     "PreferredSchedulingTerm": {"preference": {}},
@@ -31,18 +32,26 @@ _LEFT_OUT = {"ContainerRestartRuleOnExitCodes": ("values",), "ProjectedVolumeSou
 """Empty lists that are not stored, in or as an atomic list."""
 
 
+def expected_pod(role: Role, namespace: str, index: int | str, version: int) -> dict[str, Any]:
+    """Return the Pod of a task as Kubernetes 1.`version` stores it, in canonical order."""
+    made: dict[str, Any] = ordered(comparable(pod(role, namespace, index), version))
+    return made
+
+
 def comparable(pod: dict[str, Any], version: int) -> dict[str, Any]:
     """Return the Pod of a task as Kubernetes 1.`version` stores it. The input is not changed, and unchanged parts are not copied."""
-    labels = mapping(mapping(pod, "metadata"), "labels")
-    spec = rewritten(pod["spec"], "PodSpec", partial(_stored, labels=labels, version=version))
+    labels, host_network = mapping(mapping(pod, "metadata"), "labels"), pod["spec"].get("hostNetwork") is True
+    spec = rewritten(pod["spec"], "PodSpec", partial(_stored, labels=labels, host_network=host_network, version=version))
     return pod if spec is pod["spec"] else {**pod, "spec": spec}
 
 
-def _stored(value: dict[str, Any], type_name: str, labels: Mapping[str, Any], version: int) -> dict[str, Any]:
+def _stored(value: dict[str, Any], type_name: str, labels: Mapping[str, Any], host_network: bool, version: int) -> dict[str, Any]:
     value = _with_filled_in(value, type_name)
     match type_name:
         case "PodSpec":
             return _with_what_counts(value)
+        case "ContainerPort" if host_network and integer(value, "hostPort") == 0:  # The container's own port is filled in.
+            return {name: item for name, item in value.items() if name != "hostPort"}
         case "PodAffinityTerm" if version >= gates.AFFINITY_MATCH_LABEL_KEYS:
             return _with_merged_keys(value, labels)
         case "TopologySpreadConstraint" if version >= gates.SPREAD_SELECTOR_MERGE:
@@ -51,25 +60,13 @@ def _stored(value: dict[str, Any], type_name: str, labels: Mapping[str, Any], ve
 
 
 def _with_what_counts(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a Pod spec with what the API server puts in place of some of its fields."""
-    if spec.get("hostNetwork") is True and any(_has_open_host_port(one) for kind in _KINDS for one in sequence(spec, kind)):
-        spec = with_containers(spec, _without_open_host_ports)
+    """Return a Pod spec with what the API server puts in place of two of its fields."""
     changed: dict[str, Any] = {}
     if (integer(spec, "terminationGracePeriodSeconds") or 0) < 0:
         changed["terminationGracePeriodSeconds"] = 1
     if "serviceAccount" in spec and "serviceAccountName" in spec:  # an old name of the same field, which does not count beside it
         changed["serviceAccount"] = spec["serviceAccountName"]
     return {**spec, **changed} if any(spec[name] != item for name, item in changed.items()) else spec
-
-
-def _has_open_host_port(container: dict[str, Any]) -> bool:
-    return any(integer(port, "hostPort") == 0 for port in sequence(container, "ports"))
-
-
-def _without_open_host_ports(container: dict[str, Any]) -> dict[str, Any]:
-    """Drop each `hostPort: 0` of a container that has the node's network: the API server fills in the port of the container."""
-    ports = [{name: item for name, item in port.items() if name != "hostPort" or item != 0} for port in sequence(container, "ports")]
-    return {**container, "ports": ports} if ports else container
 
 
 def _with_filled_in(value: dict[str, Any], type_name: str) -> dict[str, Any]:

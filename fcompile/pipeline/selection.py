@@ -9,10 +9,10 @@ from fcompile.diagnostics.suggestions import closest
 from fcompile.emit.order import ordered
 from fcompile.emit.splice import pods as spliced
 from fcompile.errors import SettingError
-from fcompile.expand import config_map, pod, service
+from fcompile.expand import config_map, service
 from fcompile.lower.intent import Role
 from fcompile.model.patterns import lazy
-from fcompile.pipeline.comparable import comparable
+from fcompile.pipeline.comparable import expected_pod
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.passthrough import PassedThrough
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
@@ -47,8 +47,7 @@ class Tasks(NamedTuple):
 
     def pod(self, index: int | str) -> dict[str, Any]:
         """Return the Pod of one of the tasks as the cluster has it, in canonical order."""
-        made: dict[str, Any] = ordered(comparable(pod(self.role, self.compiled.namespace, index), self.version))
-        return made
+        return expected_pod(self.role, self.compiled.namespace, index, self.version)
 
 
 class Selection(NamedTuple):

@@ -94,16 +94,13 @@ def _some(number: int, begun: str) -> Iterator[int]:
 
 
 def _pod(framework: dict[str, Any], role: str, index: int) -> dict[str, Any]:
-    from fcompile.emit.order import ordered
-    from fcompile.expand import pod
-    from fcompile.pipeline.comparable import comparable
+    from fcompile.pipeline.comparable import expected_pod
     from fcompile.pipeline.compiled import compile_framework
     from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
     compiled = compile_framework(framework, DEFAULT_NAMESPACE)
     (one,) = (one for one in compiled.intent.roles if one.name == role)
-    made: dict[str, Any] = ordered(comparable(pod(one, compiled.namespace, index), DEFAULT_VERSION))
-    return made
+    return expected_pod(one, compiled.namespace, index, DEFAULT_VERSION)
 
 
 def _fields(pod: dict[str, Any], name: str, written: str) -> Iterator[str]:
