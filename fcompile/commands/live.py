@@ -14,7 +14,7 @@ from fcompile.diff.result import Key
 from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry
 from fcompile.model import names
-from fcompile.model.packed import packed_tasks
+from fcompile.model.packed import role_statuses
 from fcompile.model.values import mapping
 
 _PLURAL = f"frameworks.{names.GROUP}"
@@ -60,8 +60,7 @@ def full_status(status: Any) -> Any:
     """Return a Framework's status with its tasks, which are compressed when they are many."""
     attempt = mapping(status, "attemptStatus")
     try:
-        packed = packed_tasks(attempt)
-        return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": json.loads(packed)}} if packed else status
+        return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": role_statuses(attempt)}} if attempt else status
     except (ValueError, RecursionError):
         return status
 

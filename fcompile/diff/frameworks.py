@@ -191,8 +191,8 @@ class _Context:
 
     @cached_property
     def is_in_force(self) -> bool:
-        """Return whether Pods and Services are made from the later version already: then an edit in the cluster is not in force."""
-        digest = text(mapping(self.status, "intent"), "digest")
+        """Return whether what runs is made from the later version already: then an edit in the cluster is not in force."""
+        digest = text(mapping(self.status, "intent"), "digest") if self.state is State.RUNS else None
         return bool(digest) and at_once(document_digest(self._after.document(), self._after.lowering))[0] == digest
 
     def role(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
@@ -246,10 +246,11 @@ class _Context:
         if not differing:
             return
         stay, added = min(old.task_number, new.task_number), new.task_number - old.task_number
-        is_back = self.state is State.RUNS and self.is_in_force
-        verdict = effects.IN_FORCE if is_back else effects.of_pod(stay, new.policies["retryPolicy"], self.retry_policy, self.state)
+        verdict = effects.of_pod(stay, new.policies["retryPolicy"], self.retry_policy, self.state)
+        if self.is_in_force:
+            verdict = effects.IN_FORCE
         pods = []
-        if self.state is State.RUNS and stay and not is_back:
+        if self.state is State.RUNS and stay and not self.is_in_force:
             pods.append(self._pods(name, 0, stay, "kept"))
         if self.state is State.RUNS and added > 0:
             pods.append(self._pods(name, old.task_number, new.task_number, "created"))
@@ -259,8 +260,7 @@ class _Context:
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:
             return
-        is_back = self.state is State.RUNS and self.is_in_force
-        verdict = effects.IN_FORCE if is_back else effects.of_service(old, new, self.state)
+        verdict = effects.IN_FORCE if self.is_in_force else effects.of_service(old, new, self.state)
         if old is None or new is None:
             yield Change(
                 name, "service", "service", ABSENT if old is None else _ports(old), ABSENT if new is None else _ports(new), *verdict
