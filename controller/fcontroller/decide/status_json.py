@@ -213,7 +213,7 @@ def _content(task: Task) -> tuple[Any, ...]:
     """Return all that a task's JSON is made from."""
     places = task.attempt.object_name, task.attempt.object_uid, task.pod_node_name, task.pod_ip, task.pod_host_ip
     own = task.index, task.instance_uid, task.deletion_pending, task.pod_kept
-    return (*_life_of(task), *_attempt_of(task.attempt), *places, *own)
+    return _life_of(task), _attempt_of(task.attempt), (*places, *own)
 
 
 def _known_text(task: Task, content: tuple[Any, ...]) -> bytes:
@@ -224,12 +224,12 @@ def _known_text(task: Task, content: tuple[Any, ...]) -> bytes:
 
 
 def _task_text(content: tuple[Any, ...]) -> bytes:
-    name, object_uid, node, ip, host_ip, index, instance_uid, deletion_pending, kept = content[14:]
+    life, attempt, (name, object_uid, node, ip, host_ip, index, instance_uid, deletion_pending, kept) = content
     pod = {"podName": name, "podUID": object_uid, "podNodeName": node, "podIP": ip, "podHostIP": host_ip}
     if kept:  # Like other fields that are not upstream's, only there when it says something.
         pod["podKept"] = True
     own = {"index": index, "instanceUID": instance_uid, "deletionPending": deletion_pending}
-    return _encode({**own, **_life(content[:8]), "attemptStatus": {**_attempt(content[8:14]), **pod}})
+    return _encode({**own, **_life(life), "attemptStatus": {**_attempt(attempt), **pod}})
 
 
 def task_to_json(task: Task) -> Json:

@@ -151,7 +151,7 @@ class AttemptIntent:
         self._maintained = inputs
         keeper.seen(version)
         spec = self._lowered_spec(status, framework)
-        if spec is None or not self._is_settled(record, framework):
+        if spec is None or not self._restore(record, framework):
             self._edit = ""
             return
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
@@ -202,8 +202,8 @@ class AttemptIntent:
         """Return what the newest spec lowers to; None: it is being lowered."""
         return self._newest.lower(framework, intents.reviewed_digest(framework), record.digest)
 
-    def _is_settled(self, record: IntentRecord, framework: Json) -> bool:
-        """Return whether the document in force is there, or lowering the spec again cannot give it. If it can, restore the document."""
+    def _restore(self, record: IntentRecord, framework: Json) -> bool:
+        """Restore a document in force that is lost, if lowering the spec again gives it. Return False while the spec is being lowered."""
         digest = record.digest
         if not digest or digest in self._keeper.held or self._keeper.stored in (None, digest) or version_of(digest) not in KNOWN:
             return True
