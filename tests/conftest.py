@@ -35,13 +35,23 @@ SLOW = (
     "tests/argocd/test_generate.py",
     "tests/argocd/test_renderer.py",
     "tests/check/rules/pod/test_any_input.py",
+    "tests/check/test_context.py",
     "tests/cluster",
+    "tests/controller/test_cache.py",
+    "tests/controller/test_changed_by_admission.py",
+    "tests/controller/test_cycles.py",
+    "tests/controller/test_http.py",
+    "tests/controller/test_kept_pods.py",
+    "tests/controller/test_large_specs.py",
+    "tests/controller/test_late_pods.py",
     "tests/controller/test_played.py",
     "tests/controller/test_process.py",
+    "tests/controller/test_said_in_a_crowd.py",
     "tests/controller/test_trust.py",
     "tests/convert/test_attacks.py",
     "tests/convert/test_behaviour.py",
     "tests/convert/test_mutations.py",
+    "tests/decide/test_crash.py",
     "tests/decide/test_messages.py",
     "tests/deploy",
     "tests/diff/test_browser.py",
@@ -71,7 +81,7 @@ SLOW = (
     "tests/test_processes_and_streams.py",
     "tests/test_workers.py",
 )
-"""Folders and files that take more than three seconds. All other tests are quick, unless they ask for a cluster or the network.
+"""Folders and files that take more than five seconds. All other tests are quick, unless they ask for a cluster or the network.
 
 tests/controller/test_demo.py takes longer, and is quick all the same: nothing else tries the demo.
 """
