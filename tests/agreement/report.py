@@ -201,7 +201,7 @@ def as_markdown(made: Report) -> str:
         *_section("Accepted by `validate` and the CRD, and impossible to make Pods of", "", made.crashes),
         "## Errors by code",
         "",
-        "Frameworks with errors of this code only, by who refuses them too. Nobody: a false alarm.",
+        "Frameworks with errors of this code alone, by who else refuses them. Nobody: a false alarm (FC217 is for nodes).",
         "",
         *_table(
             ("code", "API server", "only the CRD", "nobody", "no Pod can be made"),
