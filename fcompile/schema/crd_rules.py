@@ -39,7 +39,7 @@ def rules(type_name: str, fields: Type, version: int) -> dict[str, Any]:
 def _one_of(type_name: str, fields: Type, version: int) -> list[Rule]:
     """Return the rule of a type that must be exactly one of several things."""
     if type_name == "Volume":
-        kinds = [name for name in fields if name != "name"]
+        kinds = [name for name in fields if name != "name" and (name != "image" or version >= gates.IMAGE_VOLUMES)]
         return [Rule(f"{_count(kinds)} <= 1", "a volume has one source: make two volumes of it")]
     if type_name not in HANDLERS:
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from fcompile.cli import main
 from fcompile.load import values
+from fcompile.model.dropped import Gate, dropped_by
 from fcompile.model.fields import Type
 from fcompile.schema.crd import crd
 from fcompile.schema.pod_schemas import VERSIONS, versions_with
@@ -68,3 +70,16 @@ def test_the_command_prints_it_as_yaml(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_version_that_nobody_knows(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["crd", "--kubernetes-version", "1.99"]) == 2
     assert "known are 1.25 to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("path", "tree"), [("volumes", 0), ("containers.lifecycle.postStart", 1)])
+def test_what_the_api_server_drops_is_not_counted(path: str, tree: int, version: int) -> None:
+    """It drops a source of a volume that is not in force, and then the volume has one."""
+    found: Any = dropped_by(version)[tree]
+    for step in path.removeprefix("containers.").split("."):
+        found = found.get(step, {})
+    (rule,) = (each["rule"] for each in at(schema(version), f".spec.taskRoles.task.pod.spec.{path}")["x-kubernetes-validations"])
+    counted = set(re.findall(r"has\(self\.(\w+)\)", rule))
+    assert len(counted) > 2
+    assert counted & {name for name, below in found.items() if isinstance(below, Gate)} == set()
