@@ -54,6 +54,17 @@ def test_a_framework_with_an_error_does_not_run(repository: Path) -> None:
     assert "FC101" in done.stderr
 
 
+def test_a_framework_without_roles_is_as_one_with_none(tmp_path: Path) -> None:
+    path = written(tmp_path, "train")
+    framework = json.loads(path.read_text())
+    del framework["spec"]["taskRoles"]
+    path.write_text(json.dumps(framework))
+    done = demo("--timeout", "0.5", path)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (4, "fcontroller: train is AttemptPreparing after 0.5 s")
+    refused = demo("--exit", "train-worker-0=1", path)
+    assert (refused.returncode, refused.stderr.splitlines()[-1]) == (2, f"fcontroller: {UNKNOWN} `train-worker-0`; there are none")
+
+
 @pytest.mark.parametrize(("exit_", "code"), [("0", 0), ("137", 4)])
 def test_one_that_is_deleted_at_its_end_ends_as_it_did(tmp_path: Path, exit_: str, code: int) -> None:
     path = written(tmp_path, "brief", role("a", 1))

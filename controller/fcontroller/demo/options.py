@@ -43,7 +43,7 @@ def check_pods(given: Iterable[str], frameworks: Sequence[Json]) -> None:
 
 
 def _roles(framework: Json) -> list[Json]:
-    return [role for role in framework["spec"]["taskRoles"] if role["taskNumber"]]
+    return [role for role in framework["spec"].get("taskRoles") or () if role["taskNumber"]]
 
 
 def _is_index(text: str, tasks: int) -> bool:
@@ -57,6 +57,8 @@ def _hint(pod: str, role: str, index: str, roles: dict[str, int]) -> str:
     near = closest(role, roles) or closest(pod, roles)
     if near and _is_index(index, roles[near.word]):
         return f": did you mean `{near.word}-{index}`?"
+    if not roles:
+        return "; there are none"
     listed = [near.word] if near else list(roles)[:_LISTED]
     more = "" if near or len(roles) <= _LISTED else f" and those of {len(roles) - _LISTED} more roles"
     return f"; there are {', '.join([_pods(name, roles[name]) for name in listed])}{more}"

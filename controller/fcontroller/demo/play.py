@@ -145,7 +145,9 @@ def _endless(frameworks: Sequence[Json]) -> dict[str, set[str]]:
     names = _names(frameworks)
     return {
         names[framework["metadata"]["namespace"], framework["metadata"]["name"]]: {
-            role["name"] for role in framework["spec"]["taskRoles"] if role["task"]["pod"]["spec"].get("restartPolicy", _ALWAYS) == _ALWAYS
+            role["name"]
+            for role in framework["spec"].get("taskRoles") or ()
+            if role["task"]["pod"]["spec"].get("restartPolicy", _ALWAYS) == _ALWAYS
         }
         for framework in frameworks
     }
