@@ -31,8 +31,9 @@ def framework(name: str) -> str:
 
 
 def shell(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script in which `fcompile` is this checkout's command."""
-    text = f'fcompile() {{ "{sys.executable}" -m fcompile "$@"; }}\n{script}'
+    """Run a script in which `fcompile` and `fcontroller` are this checkout's commands."""
+    controller = f'"{sys.executable}" -c "from fcontroller.cli import entry_point; entry_point()"'
+    text = f'fcompile() {{ "{sys.executable}" -m fcompile "$@"; }}\nfcontroller() {{ {controller} "$@"; }}\n{script}'
     root = str(Path(__file__).resolve().parent.parent)
     environment = {**os.environ, "PYTHONPATH": root, "PYTHONUNBUFFERED": ""}
     return subprocess.run(["bash", "-c", text], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
@@ -122,6 +123,10 @@ def test_a_pipe_on_a_path(tmp_path: Path) -> None:
         ("fcompile build missing.yaml 2>/dev/full", 2, "", ""),
         ("fcompile --help >/dev/full", 2, "", "No space left"),
         ("fcompile schema >/dev/full", 2, "", "No space left"),
+        ("fcontroller --version >/dev/full", 2, "", "fcontroller: cannot write the output: No space left"),
+        ("fcontroller --help >/dev/full", 2, "", "fcontroller: cannot write the output: No space left"),
+        ("fcontroller run --check >/dev/full", 2, "", "fcontroller: cannot write the output: No space left"),
+        ("fcontroller demo a.yaml >/dev/full", 2, "", "fcontroller: cannot write the output: No space left"),
         ("mkdir x; cd x; rmdir ../x; fcompile validate a.yaml", 2, "", "a.yaml: no such file or folder\n"),
         ("mkdir x; cd x; rmdir ../x; fcompile build ../a.yaml", 2, "", "the current folder: No such file or directory"),
         ("mkdir x; cd x; rmdir ../x; fcompile argocd generate", 2, "", "the current folder: No such file or directory"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ COMMANDS = {
     "demo": ("fcontroller.demo", "run Frameworks to their end here, without a cluster"),
     "barrier": ("fcontroller.barrier", "wait, as an init container, until every task has a Pod IP"),
 }
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What is said where nothing more can be written: no other error of the system is about the output."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -35,6 +38,11 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # Nobody reads the output any more.
         forget_unwritten()
         return EXIT_CLOSED_PIPE
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        forget_unwritten()
+        return _refuse(f"cannot write the output: {error.strerror}")
     return code
 
 
