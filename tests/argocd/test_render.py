@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from fcompile.commands.argocd.settings import settings
+from fcompile.errors import UsageError
 from fcompile.load import values
 from fcompile.load.rules import MAX_FILE_BYTES
 from fcompile.pipeline.compiled import compile_framework
@@ -94,6 +96,21 @@ def test_a_chart(chart: Path) -> None:
     assert (role["taskNumber"], role["task"]["pod"]["spec"]["priorityClassName"]) == (8, "batch")
     (container,) = role["task"]["pod"]["spec"]["containers"]
     assert (container["image"], container["workingDir"]) == ("train:1", "/a,workers=99")
+
+
+def test_values_of_a_chart_can_stand_in_a_text(chart: Path) -> None:
+    """A variable of `plugin.env`, and `doctor --parameter`, are texts: no map fits into them."""
+    written = "image=train:2\n\n folder=/a=b,workers=99 \n"
+    (framework,) = rendered(chart, "helm", [{"name": "helm-parameters", "string": written}]).objects
+    (container,) = framework["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"]
+    assert (container["image"], container["workingDir"]) == ("train:2", "/a=b,workers=99")
+    assert settings({"ARGOCD_ENV_FCOMPILE_HELM_PARAMETERS": written}).helm_parameters == (
+        ("folder", "/a=b,workers=99"),
+        ("image", "train:2"),
+    )
+    for wrong in ("image", '{"image": "train:2"}', "=1"):
+        with pytest.raises(UsageError, match="`helm-parameters`: write a map of strings, or in a text one name=value a line"):
+            settings({"ARGOCD_ENV_FCOMPILE_HELM_PARAMETERS": wrong})
 
 
 def test_a_path_of_values_is_one_path(chart: Path) -> None:

@@ -161,6 +161,10 @@ def _texts(name: str, value: Any) -> list[str]:
 
 
 def _pairs(name: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """Return a map, which in an environment variable is one name=value a line."""
+    if isinstance(value, str):
+        entries = [line.partition("=") for line in _texts(name, value)]
+        value = {key: item for key, _, item in entries} if all(key and equals for key, equals, _ in entries) else None
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
         return tuple(sorted(value.items()))
-    raise UsageError(f"`{name}`: write a map of strings")
+    raise UsageError(f"`{name}`: write a map of strings, or in a text one name=value a line")
