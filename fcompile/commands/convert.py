@@ -134,7 +134,8 @@ def _named(files: list[Converted]) -> dict[str, Converted]:
         if name.endswith(".json") and any(file.texts):
             name = f"{name.removesuffix('.json')}.yaml"  # what is written is YAML
         if name in found:
-            raise UsageError(f"two files would be written as {visible(name)}: convert them one after the other")
+            both = f"{visible(found[name].name)} and {visible(file.name)}"
+            raise UsageError(f"{both} would both be written as {visible(name)}: convert them into two folders")
         found[name] = file
     return found
 

@@ -436,7 +436,8 @@ class TestCommand:
         (source / "job.yaml").write_text(JOB.replace("pax-lm", "other"), "utf-8")
         capsys.readouterr()
         assert main(["convert", "--to", str(out), "--force", str(source)]) == 2
-        assert "two files would be written as job.yaml" in capsys.readouterr().err
+        said = f"fcompile: {source}/job.json and {source}/job.yaml would both be written as job.yaml: convert them into two folders\n"
+        assert capsys.readouterr().err == said
 
     def test_a_wrong_target_is_told_before_the_report(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "job.yaml").write_text(JOB, "utf-8")
