@@ -103,10 +103,10 @@ def diff(
     elif git is not None:
         if require:
             raise UsageError("--require does not go with --git, which looks only at files that differ: leave one of the two out")
-        from fcompile.commands.git import changed
+        from fcompile.commands.git import called, changed
 
         with changed(git, paths) as files:
-            result = _compared(files, read)
+            result = _compared(files, read, called(git))
     else:
         different, same = _named(paths)
         result = _compared(different, read)
@@ -122,9 +122,18 @@ def diff(
     return EXIT_DIFFERENT if fails else 0
 
 
-def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader) -> Result | None:
+def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, sides: tuple[str, str] = ("", "")) -> Result | None:
+    """Compare both sides; None: one has errors.
+
+    :param sides: what to call them, where the names of files do not tell which of the two an error is in.
+    """
     before, after = map(read, files)
     if before is None or after is None:
+        wrong = [
+            f"{side}, the {age} side" for side, age, found in zip(sides, ("old", "new"), (before, after), strict=True) if found is None
+        ]
+        if all(sides):
+            say(f"the errors are in {' and in '.join(wrong)}: nothing was compared")
         return None
     return compare_all(before.frameworks, after.frameworks, (before.objects, after.objects))
 

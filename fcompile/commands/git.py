@@ -129,6 +129,16 @@ def _sides(written: str) -> tuple[str, str | None]:
     return _commit(written), None
 
 
+def called(written: str) -> tuple[str, str]:
+    """Return what to call the two sides of `REV`, `A..B` or `A...B`."""
+    for dots in ("...", ".."):
+        old, found, new = written.partition(dots)
+        if found:
+            first, second = visible(old or "HEAD"), visible(new or "HEAD")
+            return f"the merge base of {first} and {second}" if dots == "..." else first, second
+    return visible(written), "the working tree"
+
+
 def _commit(written: str) -> str:
     done = _run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{written}^{{commit}}")
     if done.returncode:

@@ -351,9 +351,24 @@ def test_what_was_not_valid_is_trouble(repository_here: Repository, diff: Diff) 
     repository_here.put("train.yaml", (repository_here.folder / "train.yaml").read_text().replace("image: a:1", "imagee: a:1"))
     code, message = diff("--git", "HEAD")
     assert (code, "FC101" in message) == (2, True)
+    assert message.splitlines()[-1] == "fcompile: the errors are in the working tree, the new side: nothing was compared"
     repository_here.commit()
     repository_here.write("train.yaml")
-    assert diff("--git", "HEAD")[0] == 2
+    code, message = diff("--git", "HEAD")
+    assert (code, message.splitlines()[-1]) == (2, "fcompile: the errors are in HEAD, the old side: nothing was compared")
+    repository_here.put("train.yaml", (repository_here.folder / "train.yaml").read_text().replace("image: a:1", "imageee: a:1"))
+    both = "HEAD, the old side and in the working tree, the new side"
+    assert diff("--git", "HEAD")[1].splitlines()[-1] == f"fcompile: the errors are in {both}: nothing was compared"
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    for written, said in (
+        ("HEAD~1..HEAD", "HEAD~1, the old side"),
+        ("HEAD..HEAD~1", "HEAD~1, the new side"),
+        ("HEAD~1..", "HEAD~1, the old side"),
+        ("HEAD~1...HEAD", "the merge base of HEAD~1 and HEAD, the old side"),
+    ):
+        code, message = diff("--git", written)
+        assert (code, message.splitlines()[-1]) == (2, f"fcompile: the errors are in {said}: nothing was compared")
 
 
 def test_only_what_differs_is_read(repository_here: Repository, diff: Diff) -> None:
