@@ -60,7 +60,7 @@ def test_a_framework_without_roles_is_as_one_with_none(tmp_path: Path) -> None:
     del framework["spec"]["taskRoles"]
     path.write_text(json.dumps(framework))
     done = demo("--timeout", "0.5", path)
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (4, "fcontroller: train is AttemptPreparing after 0.5 s")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (4, "fcontroller: train is AttemptPreparing after 0.5 s; it has no tasks")
     refused = demo("--exit", "train-worker-0=1", path)
     assert (refused.returncode, refused.stderr.splitlines()[-1]) == (2, f"fcontroller: {UNKNOWN} `train-worker-0`; there are none")
 
@@ -104,6 +104,19 @@ def test_what_is_not_over_in_time_is_said(tmp_path: Path) -> None:
         "fcontroller: one/same is AttemptRunning after 1.5 s; not ended: "
         "one/same-a-0, one/same-a-1, one/same-a-2, one/same-a-3, one/same-a-4 and 2 more",
         "fcontroller: two/same is AttemptRunning after 1.5 s; not ended: two/same-a-0",
+    ]
+
+
+def test_why_one_does_not_run_is_said(tmp_path: Path) -> None:
+    waits, empty = written(tmp_path, "waits", role("a", 1), execution="Create"), written(tmp_path, "empty", role("a", 0))
+    theirs = written(tmp_path, "theirs", role("a", 1))
+    theirs.write_text(theirs.read_text().replace('"executionType"', '"managedBy": "kueue.x-k8s.io/multikueue", "executionType"'))
+    done = demo("--timeout", "0.5", waits, empty, theirs)
+    assert done.returncode == 4
+    assert sorted(line for line in done.stderr.splitlines() if line.startswith("fcontroller: ")) == [
+        "fcontroller: empty is AttemptPreparing after 0.5 s; it has no tasks",
+        "fcontroller: theirs has not begun after 0.5 s; `managedBy` leaves it to another controller",
+        "fcontroller: waits is AttemptCreationPending after 0.5 s; not ended: waits-a-0; under `executionType: Create` it waits for Start",
     ]
 
 

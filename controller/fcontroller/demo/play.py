@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from fcompile.model.names import GROUP
 from fcompile.model.packed import role_statuses
 from fcompile.program import safe
 from fcontroller.act.dispatcher import Dispatcher
@@ -37,6 +38,8 @@ EXIT_FAILED: Final = 4
 _NAMED: Final = 5
 """How many Pods a message names."""
 _ALWAYS: Final = "Always"
+_OURS: Final = f"{GROUP}/frameworkcontroller"
+"""Of `managedBy`: the same as to leave it out."""
 
 
 def run(paths: Sequence[str], running_time: float, exits: dict[str, list[int]], timeout: float) -> int:
@@ -55,8 +58,8 @@ def run(paths: Sequence[str], running_time: float, exits: dict[str, list[int]], 
     frameworks = [value for value in objects if value.get("kind") == "Framework"]
     check_pods(exits, frameworks)
     statuses = asyncio.run(play(frameworks, running_time, exits, timeout))
-    endless = _endless(frameworks)
-    failures = [line for name, status in statuses.items() if (line := _failure(name, status, endless[name], timeout))]
+    specs = {name: framework["spec"] for name, framework in zip(_names(frameworks).values(), frameworks, strict=True)}
+    failures = [line for name, status in statuses.items() if (line := _failure(name, status, specs[name], timeout))]
     for line in failures:
         print(safe(f"fcontroller: {line}"), file=sys.stderr)
     return EXIT_FAILED if failures else 0
@@ -140,30 +143,21 @@ def _names(frameworks: Sequence[Json]) -> dict[Name, str]:
     return {(namespace, name): f"{namespace}/{name}" if several else name for namespace, name in keys}
 
 
-def _endless(frameworks: Sequence[Json]) -> dict[str, set[str]]:
-    """Return the roles whose Pods do not end by themselves, by what the Framework is called."""
-    names = _names(frameworks)
-    return {
-        names[framework["metadata"]["namespace"], framework["metadata"]["name"]]: {
-            role["name"]
-            for role in framework["spec"].get("taskRoles") or ()
-            if role["task"]["pod"]["spec"].get("restartPolicy", _ALWAYS) == _ALWAYS
-        }
-        for framework in frameworks
-    }
+def _endless(spec: Json) -> set[str]:
+    """Return the roles whose Pods do not end by themselves."""
+    roles = spec.get("taskRoles") or ()
+    return {role["name"] for role in roles if role["task"]["pod"]["spec"].get("restartPolicy", _ALWAYS) == _ALWAYS}
 
 
 def _is_over(status: Json) -> bool:
     return status.get("state") == COMPLETED
 
 
-def _failure(name: str, status: Json, endless: Collection[str], timeout: float) -> str:
-    """Return why a Framework has not succeeded; empty: it has.
-
-    :param endless: the roles whose Pods do not end by themselves.
-    """
+def _failure(name: str, status: Json, spec: Json, timeout: float) -> str:
+    """Return why a Framework has not succeeded; empty: it has."""
     if not status:
-        return f"{name} has not begun after {timeout:g} s"
+        theirs = "" if spec.get("managedBy") in (None, _OURS) else "; `managedBy` leaves it to another controller"
+        return f"{name} has not begun after {timeout:g} s{theirs}"
     attempt = status["attemptStatus"]
     if _is_over(status):
         completion = attempt["completionStatus"]
@@ -177,8 +171,19 @@ def _failure(name: str, status: Json, endless: Collection[str], timeout: float) 
     pods = [f"{name}-{role}-{index}" for role, index in tasks]
     more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
     running = f"; not ended: {', '.join(pods[:_NAMED])}{more}" if pods else ""
-    why = f"; under `restartPolicy: {_ALWAYS}` containers are restarted for ever" if any(role in endless for role, _ in tasks) else ""
-    return f"{name} is {status['state']} after {timeout:g} s{running}{why}"
+    return f"{name} is {status['state']} after {timeout:g} s{running}{_reason(spec, {role for role, _ in tasks})}"
+
+
+def _reason(spec: Json, unended: Collection[str]) -> str:
+    """Return why a Framework cannot end, if its spec says so.
+
+    :param unended: the roles with tasks that have not ended.
+    """
+    if spec.get("executionType") == "Create":
+        return "; under `executionType: Create` it waits for Start"
+    if not any(role["taskNumber"] for role in spec.get("taskRoles") or ()):
+        return "; it has no tasks"
+    return f"; under `restartPolicy: {_ALWAYS}` containers are restarted for ever" if _endless(spec) & set(unended) else ""
 
 
 async def _create(api: Facade, framework: Json) -> None:
