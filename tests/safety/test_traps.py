@@ -165,6 +165,23 @@ def test_a_config_map_with_the_label_of_another_framework_gets_its_own_again(res
 
 
 @pytest.mark.parametrize(("kind", "name"), [("pods", "f-a-0"), ("configmaps", "f-attempt")])
+@pytest.mark.parametrize("change", [[{"op": "remove", "path": "/metadata/labels"}], OTHER_LABEL])
+def test_what_loses_its_label_before_its_uid_is_stored_makes_room(kind: str, name: str, change: Json) -> None:
+    """No watch shows it, and nothing could be made under its name for as long as it was there."""
+    with World(restarts=False) as world:
+        world.server.fault = lambda call: Fault.crash(stored=True) if call.method == "POST" and call.path.endswith(f"/{kind}") else None
+        world.make({"taskRoles": [role("a", 1)]})
+        world.until(lambda: world.process is None, 60)
+        world.server.fault = lambda call: None
+        uid = world.all(kind)[name]["metadata"]["uid"]
+        assert world.server.write("PATCH", path_of(kind, NAMESPACE, name), change).ok
+        world.start()
+        runs(world, 1)
+        assert world.all(kind)[name]["metadata"]["uid"] != uid
+        assert (world.status()["attemptStatus"]["id"], world.task("a", 0)["attemptStatus"]["id"]) == (0, 0)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("pods", "f-a-0"), ("configmaps", "f-attempt")])
 def test_what_was_made_and_is_deleted_while_nobody_leads_is_missed_at_once(kind: str, name: str) -> None:
     """The next controller waited for it for five minutes, and said nothing: the one before had not seen it yet."""
     with World() as world:

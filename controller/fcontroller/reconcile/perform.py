@@ -111,7 +111,15 @@ async def _begin_attempt(when_wanted: Api, context: ActionContext, decided: Want
         return None
     await context.services.ensure(lowered.intent, context.framework, decided)  # They report themselves of what is not answered.
     config_map = intents.config_map(lowered.intent, context.framework, context.status.attempt.id)
-    made = await requests.create(when_wanted, "configmaps", config_map)
+    try:
+        made = await requests.create(when_wanted, "configmaps", config_map)
+    except Refused as error:
+        if error.reason == "AlreadyExists":
+            path, uid = context.config_map_path(), context.framework["metadata"]["uid"]
+            found = await requests.find(when_wanted, path, Projection.METADATA)
+            if found is not None:
+                await _delete_hidden(when_wanted, context, path, found["metadata"], uid)
+        raise
     return partial(config_map_created, uid=made["metadata"]["uid"], digest=lowered.digest, generation=lowered.generation)
 
 
@@ -155,10 +163,12 @@ async def _create_pod(when_wanted: Api, context: ActionContext, key: Key) -> Res
 async def _collect(api: Api, context: ActionContext, key: Key) -> None:
     """Delete the Pod that has the name of a task's if all that owned it is an earlier Framework of this name, or its ConfigMap, and gone.
 
-    By the same rule Kubernetes' garbage collector deletes it, if that works.
+    By the same rule Kubernetes' garbage collector deletes it, if that works. And one of this attempt that no watch shows.
     """
     found = await requests.find(api, context.pod_path(key), Projection.METADATA)
     metadata: Json = found["metadata"] if found else {}
+    if found is not None and await _delete_hidden(api, context, context.pod_path(key), metadata, context.status.attempt.object_uid):
+        return
     if len(owners(metadata)) != 1 or "deletionTimestamp" in metadata:
         return
     (owner,) = owners(metadata)
@@ -167,6 +177,20 @@ async def _collect(api: Api, context: ActionContext, key: Key) -> None:
         path = path_of("frameworks", context.namespace, context.name)
     if path is not None and await requests.find(api, path, Projection.METADATA, uid=owner["uid"]) is None:
         await requests.delete(api, context.pod_path(key), metadata["uid"], version=metadata["resourceVersion"])
+
+
+async def _delete_hidden(api: Api, context: ActionContext, path: str, metadata: Json, owner: str | None) -> bool:
+    """Delete an object of ours that has the name of one to be made, and not the label by which watches show it. Return whether it is one.
+
+    The controller before has made it, and died before it stored the uid; then somebody has changed the label. Or somebody has made it.
+
+    :param owner: the uid of what controls objects of ours of this kind.
+    """
+    if controller_of(metadata) != owner or (metadata.get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
+        return False
+    if "deletionTimestamp" not in metadata:
+        await requests.delete(api, path, metadata["uid"], version=metadata["resourceVersion"])
+    return True
 
 
 async def _remove_pod(api: Api, context: ActionContext, key: Key, completion: Json) -> Result:
