@@ -90,6 +90,24 @@ def test_every_line_says_which_framework() -> None:
     run_in_memory(work())
 
 
+def test_an_end_that_was_asked_for_says_by_what() -> None:
+    """Not by which of all the things that end an attempt, of which a restart was none."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+            await made.until("f", lambda status: status["state"] == "AttemptRunning")
+            annotation = [{"op": "add", "path": "/metadata/annotations/" + names.RESTART_ANNOTATION.replace("/", "~1"), "value": "now"}]
+            await made.api.request("PATCH", path_of("frameworks", "default", "f"), annotation)
+            await made.until("f", lambda status: (status["state"], status["attemptStatus"]["id"]) == ("AttemptRunning", 1))
+            await made.edit("f", "executionType", "Stop")
+            await made.completed("f")
+            ends = [line["why"] for line in made.lines if line["message"] == "default/f is AttemptDeletionPending"]
+            assert ends == ["A restart was asked for by annotation: now", "The Framework is to be stopped"]
+
+    run_in_memory(work())
+
+
 def test_many_tasks_are_one_event_and_few_lines() -> None:
     async def work() -> None:
         async with lab(in_memory()) as made:

@@ -45,7 +45,7 @@ FRAMEWORK_CREATED = Transition((CREATION_PENDING,), CREATION_REQUESTED, "the Con
 FRAMEWORK_SEEN = Transition((CREATION_REQUESTED,), PREPARING, "the ConfigMap is in the cache")
 FRAMEWORK_RUNS = Transition((PREPARING,), RUNNING, "a task that is not to be deleted runs")
 FRAMEWORK_ENDS = Transition(
-    (PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, Stop, or the deadline"
+    (PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, Stop, the deadline, or a restart"
 )
 FRAMEWORK_DELETED = Transition((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
 FRAMEWORK_GOES = Transition(
@@ -54,7 +54,9 @@ FRAMEWORK_GOES = Transition(
     "the ConfigMap is being deleted, by us or by others, or is gone before its Pods",
 )
 FRAMEWORK_GONE = Transition((CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the ConfigMap is gone, or is not to be made")
-FRAMEWORK_RETRIED = Transition((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
+FRAMEWORK_RETRIED = Transition(
+    (ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy or a restart wants another attempt, and the delay is over or cut short"
+)
 FRAMEWORK_DONE = Transition((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt")
 
 TASK_CREATED = Transition((CREATION_PENDING,), CREATION_REQUESTED, "the Pod was created")

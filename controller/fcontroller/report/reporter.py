@@ -68,7 +68,7 @@ class Reporter(Report):
         how = _how(completion)
         if completion is not None and transition in (states.FRAMEWORK_ENDS, states.FRAMEWORK_GONE):
             how["diagnostics"] = _brief(completion)
-        why = _why(completion) if completion is not None and transition is states.FRAMEWORK_ENDS else ""
+        why = (_why(completion) or _brief(completion)) if completion is not None and transition is states.FRAMEWORK_ENDS else ""
         self._log.info(
             f"{_name(framework)} is {transition.target}", why=why or transition.when, **_of(framework), attempt=attempt.id, **how
         )
