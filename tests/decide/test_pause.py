@@ -193,7 +193,9 @@ class TestPause:
         world.set_spec({**world.spec["spec"], "executionType": "Stop"})
         world.run(10)
         assert (stored(world)["state"], tasks(world)[0][2], world.pods) == (COMPLETED, -220, {})
-        assert condition(world) == ("False", "Resumed")
+        assert condition(world) == ("False", "Stopped")
+        (said,) = [one["message"] for one in stored(world)["conditions"] if one["type"] == "Paused"]
+        assert PAUSE_ANNOTATION in said, "it keeps the Framework from being deleted, and nothing else says so"
 
     def test_a_framework_that_is_deleted_gets_nothing_new_and_its_pods_go_by_force(self) -> None:
         world = begun(task={"podGracefulDeletionTimeoutSec": 5, "retryPolicy": RETRY})

@@ -52,6 +52,7 @@ _WAITS_FOR_TURN: Final = "WaitsForTurn"
 _CREATED_AGAIN: Final = "Created", "The API server takes the Pods again"
 _NOT_NEEDED = "NotNeeded"
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
+_IS_STOPPED = f"It was told to stop. After its end it is not deleted while the annotation {names.PAUSE_ANNOTATION} is true"
 _LONGEST: Final = 4096
 """Characters of a message: whoever refuses something may say as much as he likes."""
 _NAMED = 3
@@ -124,11 +125,15 @@ def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[st
     set_problem(status, PODS_CREATED, reason, some(refused or queued), fine, generation, now)
 
 
-def set_paused(status: Status, paused: bool, generation: int, now: float) -> None:
-    """Set the condition of a pause. It counts as a change of state, so actions that have not begun are decided anew."""
+def set_paused(status: Status, paused: bool, generation: int, now: float, *, stops: bool = False) -> None:
+    """Set the condition of a pause. It counts as a change of state, so actions that have not begun are decided anew.
+
+    :param stops: whether the Framework is told to stop, so that a pause is over whatever the annotation says.
+    """
     before = _found(status, PAUSED)
     if paused != (before is not None and before["status"] == "True"):
-        said = ("Annotated", _IS_PAUSED) if paused else ("Resumed", "The Framework goes on")
+        over = ("Stopped", _IS_STOPPED) if stops else ("Resumed", "The Framework goes on")
+        said = ("Annotated", _IS_PAUSED) if paused else over
         set_condition(status, PAUSED, paused, *said, generation, now)
         status.changed = status.revision
 

@@ -57,7 +57,7 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
     :param policies_too: apply the policies to all tasks even if there are keys.
     """
     if context.status.state != COMPLETED:
-        set_paused(context.status, context.paused, context.generation, context.now)
+        set_paused(context.status, context.paused, context.generation, context.now, stops=context.spec.stops)
     _reconcile(context, keys, policies_too)
     context.hold()
 
