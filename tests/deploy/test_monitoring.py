@@ -439,6 +439,16 @@ def test_one_that_is_not_there_does_not_lead(repository: Path, tmp_path: Path) -
     play(repository, tmp_path, played({}, {"eval_time": "5m", "alertname": rule["alert"], "exp_alerts": [expected]}))
 
 
+def test_one_of_several_installations_that_is_not_there_any_more_does_not_lead(repository: Path, tmp_path: Path) -> None:
+    """As with deploy/namespaced: what others say of theirs hid it."""
+    rule = alerts(repository)["FcontrollerNoLeader"]
+    series = {'fcontroller_leader{pod="a"}': "1x240 stale", 'fcontroller_leader{pod="b"}': "0x240 stale"}
+    told = fires(rule, TROUBLES["FcontrollerNoLeader"])
+    test = played(series, told, *({"eval_time": when, "alertname": rule["alert"], "exp_alerts": []} for when in ("60m", "125m")))
+    test["input_series"].append({"series": 'fcontroller_leader{pod="a", namespace="team-a", job="fcontroller"}', "values": "1x600"})
+    play(repository, tmp_path, test)
+
+
 def test_nothing_fires_while_all_is_well_nor_during_a_rollout(repository: Path, tmp_path: Path) -> None:
     rules = alerts(repository)
     old = {name: values.removesuffix("480") + "240 stale" for name, values in WELL.items()}
