@@ -186,7 +186,7 @@ async def _delete_hidden(api: Api, context: ActionContext, path: str, metadata: 
 
     :param owner: the uid of what controls objects of ours of this kind.
     """
-    if controller_of(metadata) != owner or (metadata.get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
+    if not owner or controller_of(metadata) != owner or (metadata.get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
         return False
     if "deletionTimestamp" not in metadata:
         await requests.delete(api, path, metadata["uid"], version=metadata["resourceVersion"])
