@@ -39,7 +39,7 @@ NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair
 _LITERALS: Final = (b"frameworkcontroller.microsoft.com", b"FC_", b"taskRoles")
 _SERVICE: Final = lazy(rb"""(?<![^\s:"'{,\[])Service["']?[ \t]*(?:[\r\n,}\]#]|\Z)""")
 """As a whole value: in the prose of definitions of resources it is a word among others."""
-_HIDDEN: Final = lazy(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
+_HIDDEN: Final = lazy(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|![^\s!]*?(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
 _HIDERS: Final = (b"\\", b"!", b"%")
 """One of them is in whatever `_HIDDEN` finds. To look for them is ten times faster."""
