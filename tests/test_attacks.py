@@ -172,6 +172,7 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         "FC101",
     ),
     "a key that is long": (_in_spec('  zz:\n    ? "' + "k" * 1_000_000 + '"\n    :\n' + "    - 1:30\n" * 100_000), "FC021"),
+    "line ends before a mistake": ("\n" * 7_000_000 + _in_spec("  zz: 1\n"), "FC101"),
     "blanks where a template may begin": (FRAMEWORK + "---\na: [\n" + " " * 4_000_000 + "\n{{ a }}", "FC016"),
     "carriage returns": (FRAMEWORK + "---\n" + "\r\r\n" * 2_000_000, ""),
 }
