@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import settings
+from fcompile.commands.argocd.source_mapper import SourceMapper
+from fcompile.commands.argocd.sources import Source
+from fcompile.diagnostics.problem import Problem, Severity, Span
+from fcompile.diagnostics.writer import Writer
 from fcompile.errors import UsageError
 from fcompile.load import values
-from fcompile.load.rules import MAX_FILE_BYTES
+from fcompile.load.rules import FILE_UNREADABLE, MAX_FILE_BYTES
 from fcompile.pipeline.compiled import compile_framework
 from tests.argocd.server import Answer, call, environment, inside
 from tests.argocd.tools import tool
@@ -249,3 +255,28 @@ def test_discovery_looks_into_bases_and_templates(overlay: Path, chart: Path) ->
     assert inside("discover", chart, environment("chart")).out == "templates/train.yaml"
     (chart / "templates" / "train.yaml").write_text("# apiVersion: frameworkcontroller.microsoft.com/v1\na: {{ .b }}\n")
     assert inside("discover", chart, environment("chart")).out == ""
+
+
+def test_a_source_of_line_ends_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list was made of all lines of all sources, for each problem: 56 MiB of line ends, some KB in a repository, took 10 GB."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fw.yaml").write_text("\n" * 2_000_000 + "  taskRolesX: []\r\n" + "\n" * 2_000_000)
+    (tmp_path / "twice.yaml").write_text("  twice: a\n" * 2)
+    found: list[Problem] = []
+
+    class Kept(Writer):
+        def problem(self, problem: Problem) -> None:
+            found.append(problem)
+
+    mapper = SourceMapper(Kept(), [Source("rendered", templates=("fw.yaml", "twice.yaml"))], Repository(str(tmp_path)))
+    tracemalloc.start()
+    for line in ("taskRolesX: []", "twice: a", "is nowhere"):
+        mapper.problem(Problem(FILE_UNREADABLE, Severity.ERROR, "", "rendered", Span(1, 1, 1, 2, 0, 1), line))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [(one.file, one.span.line, one.span.column) for one in found] == [
+        ("fw.yaml", 2_000_001, 3),
+        ("rendered", 1, 1),
+        ("rendered", 1, 1),
+    ]
+    assert most < 64 << 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from typing import NamedTuple
 
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.sources import Source
@@ -13,7 +13,11 @@ from fcompile.errors import UsageError
 from fcompile.program import say
 
 MOST_WRITTEN = 100
-"""Problems. Argo CD keeps what is said in the Application, and the line of each is held against all lines of all sources."""
+"""Problems. Argo CD keeps what is said in the Application, and the line of each is looked for in all sources."""
+_MOST_LOOKED_AT = 10_000
+"""Lines that hold what is looked for. Of more than that, none is meant."""
+_MOST_KEPT = 64 * 1024 * 1024
+"""Bytes of sources that are kept from one problem to the next."""
 _TELLING = 5
 """A line of fewer characters would be found in too many files by chance."""
 
@@ -25,7 +29,8 @@ class SourceMapper(Filter):
         super().__init__(writer)
         self._templates = {source.name: source.templates for source in texts if source.templates}
         self._repository = repository
-        self._lines = lru_cache(maxsize=64)(self._lines_of)
+        self._texts: dict[str, bytes] = {}
+        self._kept = 0
         self._written = 0
 
     def problem(self, problem: Problem) -> None:
@@ -41,10 +46,12 @@ class SourceMapper(Filter):
         self._writer.finish(summary)
 
     def _moved(self, problem: Problem, templates: tuple[str, ...]) -> Problem:
-        every = [(file, number, line) for file in templates for number, line in self._lines(file)]
-        filled_in = [one for one in every if "{{" in one[2]]
         # The same line; the value under another key, as in a patch; the key with a value that a template fills in.
-        places = (_only(every, _whole, problem), _only(every, _value, problem), _only(filled_in, _key, problem))
+        places = (
+            self._only(templates, _whole, problem),
+            self._only(templates, _value, problem),
+            self._only(templates, _key, problem, "{{"),
+        )
         found = next(filter(None, places), None)
         if found is None:
             return problem
@@ -55,22 +62,50 @@ class SourceMapper(Filter):
             start, end = max(problem.span.column - 1 + moved, start), max(problem.span.end_column - 1 + moved, start + 1)
         return problem._replace(file=file, span=Span(number, start + 1, number, end + 1, 0, 0), source_line=line)
 
-    def _lines_of(self, file: str) -> list[tuple[int, str]]:
+    def _only(self, templates: tuple[str, ...], part: Callable[[str], str], problem: Problem, sign: str = "") -> _Line | None:
+        """Return the one line of which a part is the same as in the problem's; None if there is no such line, or several.
+
+        No list of lines is made: a text can be nothing but line ends.
+
+        :param sign: what the line must hold besides.
+        """
+        wanted = part(problem.source_line)
+        if len(wanted) < _TELLING:
+            return None
+        sought, found, left = wanted.encode("utf-8", "replace"), None, _MOST_LOOKED_AT
+        for file in templates:
+            text = self._text(file)
+            place = text.find(sought)
+            while place >= 0:
+                left -= 1
+                begin, end = text.rfind(b"\n", 0, place) + 1, text.find(b"\n", place) % (len(text) + 1)
+                line = text[begin:end].decode("utf-8", "replace")
+                if part(line) == wanted and sign in line:
+                    if found is not None:
+                        return None
+                    found = _Line(file, text.count(b"\n", 0, begin) + 1, line.removesuffix("\r"))
+                if left == 0:
+                    return None
+                place = text.find(sought, end)
+        return found
+
+    def _text(self, file: str) -> bytes:
+        if file in self._texts:
+            return self._texts[file]
         try:
-            text = self._repository.read(file).decode("utf-8", "replace")
+            text = self._repository.read(file)
         except UsageError:  # not a file of this chart, but of one that is packed in it
-            return []
-        return list(enumerate(text.splitlines(), 1))
+            text = b""
+        if self._kept + len(text) <= _MOST_KEPT:
+            self._texts[file] = text
+            self._kept += len(text)
+        return text
 
 
-Line = tuple[str, int, str]
-
-
-def _only(lines: list[Line], part: Callable[[str], str], problem: Problem) -> Line | None:
-    """Return the one line of which a part is the same as in the problem's; None if there is no such line, or several."""
-    wanted = part(problem.source_line)
-    found = [one for one in lines if part(one[2]) == wanted] if len(wanted) >= _TELLING else []
-    return found[0] if len(found) == 1 else None
+class _Line(NamedTuple):
+    file: str
+    number: int
+    text: str
 
 
 def _whole(line: str) -> str:
