@@ -23,7 +23,7 @@ from fcontroller.act import client, http
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
 from fcontroller.act.plain import NoServer, look_up, server_of
-from fcontroller.api import Unreachable
+from fcontroller.api import TooLong, Unreachable
 from fcontroller.breath import AWAKE
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -608,6 +608,19 @@ def test_an_answer_without_an_end_is_none(answer: Any, monkeypatch: pytest.Monke
             with pytest.raises(Unreachable):
                 async with asyncio.timeout(20):
                     await get(origin)
+
+    run(asyncio.SelectorEventLoop, test())
+
+
+def test_each_piece_of_an_answer_counts_with_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """24 MiB in chunks of two bytes took 700 MiB of memory."""
+    monkeypatch.setattr(http, "ANSWER_BYTES", 1_000_000)
+
+    async def test() -> None:
+        answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"2\r\nab\r\n" * 50_000 + b"0\r\n\r\n"
+        async with Server(answer).origin() as origin:
+            with pytest.raises(TooLong):
+                await get(origin)
 
     run(asyncio.SelectorEventLoop, test())
 
