@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fcompile.check.document import Options
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import settings
 from fcompile.commands.argocd.source_mapper import SourceMapper
@@ -85,6 +86,19 @@ def test_problems_of_a_kustomization_are_shown_where_they_come_from(overlay: Pat
         "resources: [../../base, second.yaml]\npatches: [{path: more.yaml, target: {name: train}}]\n"
     )
     assert "kustomization.yaml, document 2 as rendered:" in rendered(overlay, "kustomize").said
+
+
+def test_what_is_missing_is_missing_where_it_is_said_to_be(overlay: Path) -> None:
+    """A strategic merge patch replaces lists of a custom resource, so that the base's `task` goes, and the base is right."""
+    patch = "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\nmetadata: {name: train}\n"
+    (overlay / "more.yaml").write_text(patch + "spec: {taskRoles: [{name: worker, taskNumber: 9}]}\n")
+    answer = rendered(overlay, "kustomize")
+    assert "train.yaml" not in answer.said
+    assert "kustomization.yaml, document 1 as rendered:7:5: error[FC121] `taskRoles[0]` lacks `task`" in answer.said
+    base = overlay.parents[1] / "base" / "train.yaml"
+    base.write_text(good().replace("            image: busybox\n", ""))
+    (overlay / "more.yaml").write_text("- op: replace\n  path: /spec/taskRoles/0/taskNumber\n  value: 9\n")
+    assert "../../base/train.yaml:13:13: error[FC121]" in rendered(overlay, "kustomize").said
 
 
 def test_a_chart(chart: Path) -> None:
@@ -268,7 +282,7 @@ def test_a_source_of_line_ends_takes_little_memory(tmp_path: Path, monkeypatch: 
         def problem(self, problem: Problem) -> None:
             found.append(problem)
 
-    mapper = SourceMapper(Kept(), [Source("rendered", templates=("fw.yaml", "twice.yaml"))], Repository(str(tmp_path)))
+    mapper = SourceMapper(Kept(), [Source("rendered", templates=("fw.yaml", "twice.yaml"))], Repository(str(tmp_path)), Options(36, "x"))
     tracemalloc.start()
     for line in ("taskRolesX: []", "twice: a", "is nowhere"):
         mapper.problem(Problem(FILE_UNREADABLE, Severity.ERROR, "", "rendered", Span(1, 1, 1, 2, 0, 1), line))

@@ -114,7 +114,7 @@ def _numbered(texts: list[Source], job: Job, number: int) -> Made:
 
 def _report(made: list[Made], texts: list[Source], repository: Repository, asked: Settings) -> bool:
     """Print what was found. Return whether there can be output."""
-    mapper = SourceMapper(open_report("text", sys.stderr, "never"), texts, repository)
+    mapper = SourceMapper(open_report("text", sys.stderr, "never"), texts, repository, asked.checked)
     listener = WriterListener(OnlyWhenFound(Discreet(mapper, {one.checked.file: one.hidden for one in made})))
     by_name = {source.name: source for source in texts}
     places = look_up_in(lambda name: read(by_name[name].content(repository), name, with_duplicates=True))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
+from fcompile.check.document import Options, check_read
+from fcompile.check.rules.framework.structure import MISSING_FIELD
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.sources import Source
 from fcompile.diagnostics.problem import Problem, Span
 from fcompile.diagnostics.writer import Filter, Summary, Writer
 from fcompile.errors import UsageError
+from fcompile.load import read
 from fcompile.program import say
 
 MOST_WRITTEN = 100
@@ -18,6 +22,8 @@ _MOST_LOOKED_AT = 10_000
 """Lines that hold what is looked for. Of more than that, none is meant."""
 _MOST_KEPT = 64 * 1024 * 1024
 """Bytes of sources that are kept from one problem to the next."""
+_MOST_CHECKED = 1024 * 1024
+"""Bytes of a source that is checked by itself."""
 _TELLING = 5
 """A line of fewer characters would be found in too many files by chance."""
 
@@ -25,8 +31,10 @@ _TELLING = 5
 class SourceMapper(Filter):
     """A writer that moves problems of rendered texts to their sources."""
 
-    def __init__(self, writer: Writer, texts: Sequence[Source], repository: Repository) -> None:
+    def __init__(self, writer: Writer, texts: Sequence[Source], repository: Repository, options: Options) -> None:
         super().__init__(writer)
+        self._options = options
+        self._incomplete = cache(self._incomplete_lines)
         self._templates = {source.name: source.templates for source in texts if source.templates}
         self._repository = repository
         self._texts: dict[str, bytes] = {}
@@ -56,6 +64,8 @@ class SourceMapper(Filter):
         if found is None:
             return problem
         file, number, line = found
+        if problem.rule is MISSING_FIELD and len(templates) > 1 and number not in self._incomplete(file):
+            return problem  # A patch has taken away what the line's own file has.
         start, end = len(line) - len(line.lstrip()), len(line.rstrip())
         moved = end - len(problem.source_line.rstrip())
         if found != places[2]:
@@ -88,6 +98,14 @@ class SourceMapper(Filter):
                     return None
                 place = text.find(sought, end)
         return found
+
+    def _incomplete_lines(self, file: str) -> set[int]:
+        """Return the lines of a file in which something lacks a field already."""
+        text = self._text(file)
+        if len(text) > _MOST_CHECKED:
+            return set()
+        problems = check_read(file, list(read(text, file)), self._options).problems
+        return {problem.span.line for problem in problems if problem.rule is MISSING_FIELD}
 
     def _text(self, file: str) -> bytes:
         if file in self._texts:
