@@ -14,6 +14,7 @@ import pytest
 
 from fcompile.commands.argocd import confine, renderer
 from fcompile.commands.argocd.confine import FILES, NETWORK, confinement
+from fcompile.commands.argocd.sources import MAX_RENDERED
 from fcompile.errors import InputError
 from fcompile.load import rules
 from fcompile.pipeline.reporting import MOST_SHOWN
@@ -190,6 +191,7 @@ def test_the_page_on_security_names_the_limits() -> None:
         f"{renderer.MAX_MEMORY >> 20} MiB, {renderer.DEADLINE} s and {renderer.MAX_OUTPUT >> 20} MiB of output",
         f"at most {rules.MAX_FILE_BYTES >> 20} MiB, a document {rules.MAX_BYTES >> 20} MiB",
         f"{rules.MAX_NODES:,} values and {rules.MAX_DEPTH} levels",
+        f"{MAX_RENDERED:,} documents",
         f"{rules.MAX_DOCUMENTS:,} documents or {rules.MAX_UNREADABLE:,} unreadable places",
         f"{rules.MAX_PROBLEMS:,} problems, of which {MOST_SHOWN:,} are shown",
     ):
@@ -210,6 +212,41 @@ def test_a_program_takes_no_more_memory_than_it_may(repository: Path, tmp_path: 
     assert "MiB of memory" in answer.said
     assert len(answer.said) < 500
     assert time.monotonic() - start < renderer.DEADLINE
+
+
+DUMP = "SIGABRT: abort\nPC=0x7f m=0 sigcode=18446744073709551610\n\ngoroutine 0 gp=0x1 m=0 mp=0x2 [idle]:\nrax 0x0\n" + "rbx 0x0\n" * 300
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("fatal error: runtime: out of memory", "program needs more than 512 MiB of memory for this application: divide it"),
+        (
+            "runtime/cgo: pthread_create failed: Resource temporarily unavailable",
+            "program could start no thread: it needs more than 512 MiB of memory for this application, or there are too many threads here",
+        ),
+        ("panic: runtime error: index out of range", "program build failed with exit code 2:\npanic: runtime error: index out of range"),
+    ],
+)
+def test_the_crash_of_a_program_is_told_in_a_line(tmp_path: Path, said: str, told: str) -> None:
+    """Not by the registers and stacks that Go prints, hundreds of lines for whoever looks at the Application."""
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\nprintf %s '{said}\n{DUMP}' >&2\nexit 2\n")
+    program.chmod(0o755)
+    with pytest.raises(InputError) as raised:
+        renderer.run([str(program), "build"], str(tmp_path))
+    assert str(raised.value) == told
+
+
+def test_a_program_makes_no_more_documents_than_it_may(repository: Path) -> None:
+    """Each costs half a millisecond, and a loop of fifty bytes makes as many as it likes."""
+    (repository / "templates").mkdir()
+    (repository / "fw.yaml").rename(repository / "templates" / "fw.yaml")
+    (repository / "templates" / "many.yaml").write_text(f"{{{{ range until {MAX_RENDERED} }}}}\n---\na: 1\n{{{{ end }}}}")
+    (repository / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n")
+    answer = inside("generate", repository, {**environment(), "PATH": os.path.dirname(tool("helm"))})
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.said == f"fcompile: more than {MAX_RENDERED:,} documents were rendered: divide the application\n"
 
 
 def test_a_program_takes_no_more_time_than_it_may(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

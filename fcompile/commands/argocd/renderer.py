@@ -7,6 +7,7 @@ what it takes of time, memory and output is bounded.
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import subprocess
 import time
@@ -33,6 +34,8 @@ _ENVIRONMENT: Final = {
     # Both programs are in Go, which takes all that it may before it looks for what is no longer used.
     "GOMEMLIMIT": str(MAX_MEMORY * 3 // 4),
 }
+_GO_DUMP: Final = re.compile(r"\n(?:\[signal |SIG[A-Z]+: |\n*goroutine [0-9])")
+"""Where a program in Go begins to tell of its crash what only its developers read: registers and stacks."""
 _OPEN: Final = {NETWORK: "the network", FILES: "files outside of the repository"}
 
 
@@ -53,14 +56,18 @@ def run(command: Sequence[str], root: str, quiet: bool = False) -> bytes:
         process.kill()
         process.wait()
     text = said.decode("utf-8", "replace").strip()
+    memory = f"needs more than {MAX_MEMORY // 2**20:,} MiB of memory for this application"
     if code and ("out of memory" in text or "cannot allocate memory" in text):
-        raise InputError(f"{name} needs more than {MAX_MEMORY // 2**20:,} MiB of memory for this application: divide it")
+        raise InputError(f"{name} {memory}: divide it")
+    if code and "pthread_create failed" in text:
+        raise InputError(f"{name} could start no thread: it {memory}, or there are too many threads here")
     if code and quiet:
         raise InputError(
             f"{name} {command[1]} failed with exit code {code}; there are Secrets here, so run it yourself to see what it says"
         )
     if code:
-        raise InputError(f"{name} {command[1]} failed with exit code {code}:\n" + "\n".join(map(visible, text.splitlines())))
+        lines = _GO_DUMP.split(text, maxsplit=1)[0].splitlines()
+        raise InputError(f"{name} {command[1]} failed with exit code {code}:\n" + "\n".join(map(visible, lines)))
     for what in lacking:
         say(f"{name} could have reached {_OPEN[what]}: this system lets no process close that for another")
     return bytes(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -16,6 +17,10 @@ from fcompile.load.rules import FOLDER_WITHOUT_FILES
 
 _SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
 _TEMPLATE = re.compile(rb"^# Source: ([^\n]+)$", re.MULTILINE)
+
+
+MAX_RENDERED = 20_000
+"""Documents that are rendered. Each is compiled by itself, and a loop in a template makes as many as it likes."""
 
 
 class Source(NamedTuple):
@@ -78,6 +83,12 @@ def _of_chart(text: bytes) -> Iterator[Source]:
 
 def _documents(stream: bytes) -> Iterator[bytes]:
     """Yield the documents of a stream, cut where every reader cuts it; those without anything in them are left out."""
-    for document in _SEPARATOR.split(stream):
+    begin, count = 0, 0
+    for match in itertools.chain(_SEPARATOR.finditer(stream), [None]):
+        document = stream[begin : match.start() if match else None]
+        begin = match.end() if match else 0
         if document.strip():
+            count += 1
+            if count > MAX_RENDERED:
+                raise InputError(f"more than {MAX_RENDERED:,} documents were rendered: divide the application")
             yield document
