@@ -62,6 +62,11 @@ def test_objects_of_other_kinds_have_it_too(capsys: pytest.CaptureFixture[str], 
         ({"items": [FRAMEWORK]}, "items[0]"),
         ({**listed(FRAMEWORK, kind="ConfigMap"), "metadata": {"name": "c"}}, "items[0]"),
         (listed(listed(FRAMEWORK, kind="ConfigMap")), "items[0].items[0]"),
+        ([{"a": 1}, FRAMEWORK, FRAMEWORK], "[1]"),
+        ([{**FRAMEWORK, "kind": "framework"}], "[0]"),
+        ({"apiVersion": "v1", "kind": "List", "items": FRAMEWORK}, "items"),
+        ({"apiVersion": "v1", "kind": "List", "item": [FRAMEWORK]}, "item[0]"),
+        ({"apiVersion": "v1", "kind": "FrameworkList", "frameworks": [FRAMEWORK]}, "frameworks[0]"),
     ],
 )
 def test_a_framework_that_is_in_no_list_of_kubectls(value: object, field: str) -> None:
@@ -97,6 +102,9 @@ def test_what_build_makes_of_lists_in_lists_is_the_same_the_next_time(tmp_path: 
         {"apiVersion": "example.com/v1", "kind": "Menu", "items": [{"name": GROUP}, FRAMEWORK["spec"], None, 5]},
         {"apiVersion": "example.com/v1", "kind": "Menu", "spec": {"items": [FRAMEWORK]}},
         listed(None, 5, [FRAMEWORK]),
+        [{"name": "a", "manifest": FRAMEWORK}],
+        {"apiVersion": "example.com/v1", "kind": "Menu", "items": FRAMEWORK},
+        {"apiVersion": "example.com/v1", "kind": "Menu", "item": [FRAMEWORK]},
     ],
 )
 def test_what_is_none(value: object) -> None:
