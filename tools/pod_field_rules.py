@@ -15,6 +15,7 @@ INT32_MAX = 2**31 - 1
 # The API server has no such bounds. They are ours, so that it can tell what the rules of our CRD may cost, and nobody meets them.
 MAX_CONTAINERS = 64
 MAX_VOLUMES = 256
+MAX_VOLUMES_BEFORE_1_29 = 200  # Kubernetes 1.28 takes a rule that counts sources for half as costly again, and refused the definition.
 MAX_TOLERATIONS = 128
 PROTOCOLS = ["TCP", "UDP", "SCTP"]
 PULL_POLICIES = ["Always", "IfNotPresent", "Never"]
@@ -88,7 +89,7 @@ RULES: dict[str, Rule | list[Rule]] = {
     # The Pod
     "PodSpec.containers": {**NEEDED, "max_items": MAX_CONTAINERS},
     "PodSpec.initContainers": {"max_items": MAX_CONTAINERS},
-    "PodSpec.volumes": {"max_items": MAX_VOLUMES},
+    "PodSpec.volumes": [{"max_items": MAX_VOLUMES_BEFORE_1_29, "until": 28}, {"max_items": MAX_VOLUMES, "since": 29}],
     "PodSpec.tolerations": {"max_items": MAX_TOLERATIONS},
     "PodSpec.ephemeralContainers": {"forbidden": "a Pod cannot be created with it; `kubectl debug` adds such containers to a running Pod"},
     "PodSpec.activeDeadlineSeconds": {"minimum": 1, "maximum": INT32_MAX},

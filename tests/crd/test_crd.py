@@ -83,3 +83,13 @@ def test_what_the_api_server_drops_is_not_counted(path: str, tree: int, version:
     counted = set(re.findall(r"has\(self\.(\w+)\)", rule))
     assert len(counted) > 2
     assert counted & {name for name, below in found.items() if isinstance(below, Gate)} == set()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_rule_on_volumes_costs_no_more_than_the_api_server_allows(version: int) -> None:
+    """1.28 estimates three for each source, others two, for as many volumes as all roles can have. It refused the definition as a whole."""
+    roles = at(schema(version), "")["properties"]["spec"]["properties"]["taskRoles"]
+    volumes = roles["items"]["properties"]["task"]["properties"]["pod"]["properties"]["spec"]["properties"]["volumes"]
+    (rule,) = (each["rule"] for each in volumes["items"]["x-kubernetes-validations"])
+    each = 3 if version <= 28 else 2
+    assert each * rule.count("has(self.") * volumes["maxItems"] * roles["maxItems"] <= 10_000_000
