@@ -63,7 +63,7 @@ def test_version(capsys: Capture) -> None:
         (["README.md"], "No such command 'README.md', but a file: write `fcompile validate README.md`"),
         (
             ["build", "--emit", "frameworks", "--only", "w", "x"],
-            "--only: it selects Pods, and frameworks has none: add `pods`, or leave it out",
+            "--only: it chooses Pods, and frameworks prints none: add `pods`, or leave it out",
         ),
         (["status", "hello"], "No such command 'status': `kubectl get frameworks` shows it\n"),
         (["help", "build"], "No such command 'help': write `fcompile build --help`"),
@@ -150,6 +150,21 @@ def test_wrong_use(arguments: list[str], says: str) -> None:
     assert done.code == 2
     assert done.out == b""
     assert says in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["explain", "train-worker-0", "-"], "has no role `worker`; it has none"),
+        (["build", "--only", "worker", "-"], "there is no role `worker`; there are: none"),
+    ],
+)
+def test_a_role_of_a_framework_without_roles(arguments: list[str], says: str) -> None:
+    """The list of them ended with its colon."""
+    done = run(
+        arguments, b"apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\nmetadata: {name: train}\nspec: {taskRoles: []}\n"
+    )
+    assert (done.code, done.out, says in done.err) == (2, b"", True), done.err
 
 
 def test_an_empty_folder(tmp_path: Path, capsys: Capture) -> None:
@@ -450,7 +465,7 @@ def test_task_roles_of_another_kind_lead_to_framework(tmp_path: Path, capsys: Ca
 def test_a_job_of_kubeflow_leads_to_convert(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "pj.yaml"
     path.write_text("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\n", encoding="utf-8")
-    hint = f"{path} holds a PyTorchJob: `fcompile convert {path}` makes a Framework of it\n"
+    hint = f"{path} holds the kind PyTorchJob: `fcompile convert {path}` makes a Framework of it\n"
     assert main(["validate", str(path)]) == 0
     assert capsys.readouterr() == ("No Framework found in 1 file.\n", f"fcompile: {hint}")
     assert main(["build", str(path)]) == 2

@@ -37,7 +37,7 @@ Every command has `--help`, which ends with examples. For all of them:
   the output has gone. A command that has others says so.
 """
 FORMER = """
-Old spellings work as ever in scripts. At a terminal they say how they are written now:
+Old spellings work as ever in scripts. At a terminal, fcompile then says the new spelling:
 
 """
 

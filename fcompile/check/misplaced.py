@@ -135,7 +135,7 @@ _NOT_OF_A_POD: Final = _COUNTED | dict.fromkeys(
 )
 _ELSEWHERE: Final = {
     "suspend": "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
-    ' `frameworkcontroller.microsoft.com/pause: "true"` holds one that runs as it is: its Pods run on and keep their GPUs',
+    ' `frameworkcontroller.microsoft.com/pause: "true"` freezes one that runs: its Pods go on, and keep their GPUs',
     "podFailurePolicy": "`fancyRetryPolicy: true` in `retryPolicy` retries what another try may get over; which exit codes those are"
     " is a setting of the controller, `podFailureSpec`",
     "backoffLimitPerIndex": "each task has retries of its own: `retryPolicy.maxRetryCount` in `task`",

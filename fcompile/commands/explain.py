@@ -174,7 +174,8 @@ def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
                 raise UsageError(f"there is no Pod `{name}`: role `{role}` has {one.task_number} tasks{last}")
             return position
     known = ", ".join(one.name for one in compiled.intent.roles)
-    raise UsageError(f"Framework `{compiled.intent.framework}` has no role `{role}`; its roles are: {known}")
+    has = f"its roles are: {known}" if known else "it has none"
+    raise UsageError(f"Framework `{compiled.intent.framework}` has no role `{role}`; {has}")
 
 
 def _formatted(explained: Explained, path: Path, value: Any, file: str, format: str, color: ColorChoice) -> Iterator[str]:

@@ -138,5 +138,5 @@ def hint(files: Inputs) -> str:
                     return f"{name} holds {f'the kind {kind}' if kind else 'an object'} with task roles: only `kind: {KIND}` has any"
                 if is_job(value):
                     named = "-" if name == STDIN else shlex.quote(name)
-                    return f"{name} holds a {value['kind']}: `fcompile convert {named}` makes a Framework of it"
+                    return f"{name} holds the kind {value['kind']}: `fcompile convert {named}` makes a Framework of it"
     return ""

@@ -106,7 +106,7 @@ class FrameworkSpec(Manifest):
     and the delays between them. Left out: there is no deadline."""
     cleanPodPolicy: Literal["All", "Running", "None"] | None = None
     """Which Pods are deleted at the end of the Framework. All, or left out: every Pod. Running: those that run; Pods that have finished
-    stay, with their logs, until the Framework is deleted. None: as Running, since no Pod runs on after the end."""
+    stay, with their logs, until the Framework is deleted. None: the same as Running, since Pods that run always end."""
     ttlSecondsAfterFinished: Annotated[Int32 | None, Field(ge=0)] = None
     """The Framework is deleted so many seconds after its end, with all that is left of it. The object itself stays where Argo CD or Flux
     tracks it: they would create it anew. Left out: the controller's setting `frameworkCompletedRetainSec`."""

@@ -40,7 +40,7 @@ DUPLICATE_KEY: Final = error_rule(
     name="duplicate-key",
     summary="A mapping has the same key twice.",
     why="Only one of the two values would be used, and readers do not agree which.",
-    remedy="Remove one. Keys that come in through `<<` count: strict readers refuse to override one.",
+    remedy="Remove one. A key that `<<` brings in counts too.",
 )
 TAB: Final = error_rule(
     code="FC004",

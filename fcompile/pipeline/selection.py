@@ -100,7 +100,7 @@ class Selection(NamedTuple):
         """Raise SettingError if the selection names a role or task that does not exist."""
         for only in self.only:
             if not any(only.picks(unit.intent.framework, role.name) for unit in units for role in unit.intent.roles):
-                known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in units[:10] for role in unit.intent.roles)
+                known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in units[:10] for role in unit.intent.roles) or "none"
                 named = f"{only.framework}/{only.role}" if only.framework else only.role
                 meant = _task_of_pod(only.role, units)
                 raise SettingError(
@@ -139,7 +139,7 @@ def selection(kinds: str, only: Iterable[str] = (), version: int = DEFAULT_VERSI
     """Return what a comma-separated list of kinds, and roles and tasks as `[framework/]role[index]`, select. Raises SettingError."""
     found = Selection(_kinds(kinds), tuple(map(_only, only)), version=version)
     if found.only and "pods" not in found.kinds:
-        raise SettingError("only", "", f"it selects Pods, and {kinds} has none: add `pods`, or leave it out")
+        raise SettingError("only", "", f"it chooses Pods, and {kinds} prints none: add `pods`, or leave it out")
     return found
 
 

@@ -85,7 +85,7 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
         ),
         ("restartPolicy: Never", "write it as `taskRoles[].task.pod.spec.restartPolicy`", "write it as `task.pod.spec.restartPolicy`"),
         ("selector: {a: b}", "remove the field", "remove the field"),
-        ("suspend: true", "`executionType: Create`", "its Pods run on and keep their GPUs"),
+        ("suspend: true", "`executionType: Create`", "its Pods go on, and keep their GPUs"),
         ("ttlSecondsAfterFinished: 9", None, "it is in the Framework's `spec`, beside `taskRoles`"),
         ("TtlSecondsAfterFinished: 9", "did you mean `ttlSecondsAfterFinished`?", "it is in the Framework's `spec`, beside `taskRoles`"),
         (

@@ -111,11 +111,11 @@ class Config(_Mapping):
     namespace: Namespace = _setting("", "run only the Frameworks of this namespace (default: all)")
     listen: Listen = _setting(":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere")
     log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "log nothing below this")
-    lease_namespace: NamespaceOfLease = _setting("default", "where the Lease is")
+    lease_namespace: NamespaceOfLease = _setting("default", "the namespace of the Lease")
     lease_name: NameOfLease = _setting("fcontroller", "the Lease of all replicas")
     lease_seconds: Annotated[float, Field(ge=1, le=3600), Option("SECONDS")] = _setting(15.0, "how long the Lease lasts without a renewal")
     enforce_intent: bool = _setting(True, "do not run what does not match the Framework's digest, which says what was reviewed")
-    require_digest: bool = _setting(False, "as enforceIntent, and begin no attempt of a Framework that has no digest")
+    require_digest: bool = _setting(False, "as enforceIntent; and begin no attempt of a Framework without a digest")
     dry_run: bool = _setting(False, "log what would be done next and write nothing, the Lease included")
     framework_completed_retain_sec: Seconds = _setting(
         30 * 24 * 3600, "delete a Framework so long after it has completed, unless a GitOps tool tracks it"

@@ -93,7 +93,7 @@ def sandbox() -> Sandbox:
     mounts, user = _mounts(), _user
     for candidate in (
         Sandbox((mounts, user)),
-        Sandbox((mounts,), (f"not tried: the user {USER}, who cannot read this installation of fcompile",)),
+        Sandbox((mounts,), (f"not tried as the user {USER}, the sidecar's: it cannot read this installation of fcompile",)),
         Sandbox((user,), ("not tried: a root filesystem that is read-only, which this machine does not allow",)),
     ):
         with suppress(subprocess.SubprocessError, OSError):
