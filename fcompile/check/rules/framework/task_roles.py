@@ -33,7 +33,7 @@ def task_role_rules(value: dict[str, Any], version: int) -> Iterator[Finding]:
     roles = spec.get("taskRoles")
     told = "taskRoles" in explained("FrameworkSpec", spec, types(version)["FrameworkSpec"], version)
     if isinstance(value.get("spec"), dict) and (roles is None or roles == []) and not told:
-        message = "the Framework has no task roles, so it runs nothing and never completes: add `taskRoles`"
+        message = "the Framework has no task roles, so it runs nothing and never completes: add one to `taskRoles`"
         yield Finding(NO_TASK_ROLES, ("spec",), message, part="key")
     for name, path, first in repeated(spec, ("spec",), "taskRoles", "name", "the first role of this name"):
         yield Finding(DUPLICATE_ROLE, path, f"there is a role called `{name}` already: give each role its own name", related=first)
