@@ -71,6 +71,23 @@ def test_nothing_acts(sides: list[str], monkeypatch: pytest.MonkeyPatch, command
         assert not COMMAND.search(re.sub(r"^::(?:error|warning) file=", "", text, flags=re.MULTILINE)), text
 
 
+@pytest.mark.parametrize("before", [" ", "\u3000", " \u3000 ", "\u2003"])
+@pytest.mark.parametrize("command", ["validate", "diff", "diff --format markdown"])
+def test_no_white_space_hides_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, before: str) -> None:
+    """GitHub's runner takes away white space of any kind before it looks for `::` at the beginning of a line."""
+    monkeypatch.chdir(tmp_path)
+    name = f"{before}::error::x.yaml"
+    for side, image in (("old", "a"), ("new", "b")):
+        pod = {"containers": [{"name": "c", "image": "i", "command": [f"a\n{before}::error::x\n{image}\n"]}]}
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "a.yaml").write_text(yaml.dump(framework(spec(role(pod=pod)))), encoding="utf-8")
+    (tmp_path / name).write_text("kind: Framework\napiVersion: frameworkcontroller.microsoft.com/v1\n", encoding="utf-8")
+    ran = run([*command.split(), *(["old", "new"] if "diff" in command else [name])])
+    assert ran.code == 1, ran.err
+    assert "::error::x" in ran.out.decode()
+    assert not COMMAND.search(ran.out.decode() + ran.err)
+
+
 @pytest.mark.parametrize("format", ["json", "sarif", "junit"])
 def test_formats_for_machines_hold_text_and_nothing_else(sides: list[str], format: str) -> None:
     text = run(["validate", "--format", format, *sides]).out.decode()

@@ -36,8 +36,11 @@ def harmless(line: str) -> str:
 
 
 def at_line_start(text: str) -> str:
-    """Return a text, already made visible, for the beginning of a line, where a CI runner would take `::` for a command."""
-    return f'"{text}"' if text.lstrip(" ").startswith("::") else text
+    """Return a text, already made visible, for the beginning of a line, where a CI runner would take `::` for a command.
+
+    GitHub's takes away any white space before it; the ideographic space is one that `visible` leaves as it is.
+    """
+    return f'"{text}"' if text.lstrip().startswith("::") else text
 
 
 @cache
