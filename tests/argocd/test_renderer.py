@@ -238,6 +238,18 @@ def test_the_crash_of_a_program_is_told_in_a_line(tmp_path: Path, said: str, tol
     assert str(raised.value) == told
 
 
+def test_many_line_ends_of_a_program_are_looked_through_once(tmp_path: Path) -> None:
+    """`fail` of Helm says whatever a template likes; a search anew from each line end took seconds."""
+    program = tmp_path / "program"
+    said = "a" + "\n" * 60_000 + "b"
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    program.chmod(0o755)
+    start = time.process_time()
+    with pytest.raises(InputError, match=f":\n{said}$"):
+        renderer.run([str(program), "build"], str(tmp_path))
+    assert time.process_time() - start < 1
+
+
 def test_a_program_makes_no_more_documents_than_it_may(repository: Path) -> None:
     """Each costs half a millisecond, and a loop of fifty bytes makes as many as it likes."""
     (repository / "templates").mkdir()

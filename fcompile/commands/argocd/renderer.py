@@ -34,7 +34,7 @@ _ENVIRONMENT: Final = {
     # Both programs are in Go, which takes all that it may before it looks for what is no longer used.
     "GOMEMLIMIT": str(MAX_MEMORY * 3 // 4),
 }
-_GO_DUMP: Final = re.compile(r"\n(?:\[signal |SIG[A-Z]+: |\n*goroutine [0-9])")
+_GO_DUMP: Final = re.compile(r"(?<!\n)\n++(?:\[signal |SIG[A-Z]+: |goroutine [0-9])")
 """Where a program in Go begins to tell of its crash what only its developers read: registers and stacks."""
 _OPEN: Final = {NETWORK: "the network", FILES: "files outside of the repository"}
 
