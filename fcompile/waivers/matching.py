@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 
 def fits(pattern: str, text: str, single: str = "") -> bool:
     """Return whether the whole text fits a pattern, in which `*` stands for any text and `single`, if given, for any one character."""
+    if not single or single not in pattern:
+        return _fits_pieces(pattern.split("*"), text)
     at = in_pattern = 0
     star, tried = -1, 0
     while at < len(text):
@@ -26,6 +29,22 @@ def fits(pattern: str, text: str, single: str = "") -> bool:
     return not pattern[in_pattern:].strip("*")
 
 
+def _fits_pieces(pieces: list[str], text: str) -> bool:
+    """Return whether a text is these pieces with any text between each two. Each is best taken where it first comes."""
+    first, last = pieces[0], pieces[-1]
+    if len(pieces) == 1:
+        return text == first
+    at, end = len(first), len(text) - len(last)
+    if at > end or not text.startswith(first) or not text.endswith(last):
+        return False
+    for piece in pieces[1:-1]:
+        at = text.find(piece, at, end) + len(piece)
+        if at < len(piece):
+            return False
+    return True
+
+
+@lru_cache(maxsize=10_000)  # A file may have thousands of problems.
 def path_fits(glob: str, path: str) -> bool:
     """Return whether a path with slashes fits a pattern as in .gitignore: `*` and `?` stay within a folder, and `**/` is any folders.
 

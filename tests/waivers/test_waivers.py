@@ -536,3 +536,21 @@ def test_no_pattern_takes_long() -> None:
     assert not fits("*a" * 200 + "b", "a" * 2_000)
     assert not path_fits("**/a/" * 100 + "b", "a/" * 200 + "c")
     assert process_time() - begun < 4
+
+
+LONG = "*" + "a" * 100 + "b"
+
+
+@pytest.mark.parametrize("where", ["a comment", "field", "framework", "path"])
+def test_many_long_patterns_are_held_against_many_long_texts_soon(tmp_path: Path, where: str) -> None:
+    """Each against each: a step of Python for each pair of letters made two minutes of 200 KB."""
+    text = "a: b\n"
+    if where == "a comment":
+        waivers = Waivers.from_text("".join(f"# fcompile: waive FC304 {LONG}{number}: x\n" for number in range(50)) + text, FILE)
+    else:
+        waivers = from_file(tmp_path, "".join(f"- {{code: FC304, {where}: '{LONG}{number}', reason: x}}\n" for number in range(50)))
+    file = FILE if where == "a comment" else f"{'a' * 200}.yaml"
+    problems = [problem_at(text, "a", "a" * 400 + str(number), file=file, framework=f"default/{'a' * 400}") for number in range(500)]
+    begun = process_time()
+    assert waivers.apply(problems) == (problems, [])
+    assert process_time() - begun < 4
