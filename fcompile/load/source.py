@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from array import array
+from collections.abc import Sequence
 from typing import Final
 
 from fcompile.diagnostics.problem import NOWHERE, Problem, Related, Rule, Span
@@ -22,7 +22,7 @@ class Source:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
-        self._starts: array[int] | None = None
+        self._starts: Sequence[int] | None = None
         self._last_line = (0, "")
 
     def span(self, start: int, end: int) -> Span:
@@ -53,11 +53,14 @@ class Source:
         line = bisect.bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
-    def _line_starts(self) -> array[int]:
+    def _line_starts(self) -> Sequence[int]:
         if self._starts is None:
+            from array import array  # most files have no problem
+
             # Not a list: a file can be nothing but line ends, and each number in a list takes nine times as much.
-            self._starts = array("I", [0])
-            self._starts.extend(match.end() for match in _LINE_END.finditer(self.text))
+            starts = array("I", [0])
+            starts.extend(match.end() for match in _LINE_END.finditer(self.text))
+            self._starts = starts
         return self._starts
 
 
