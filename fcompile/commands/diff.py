@@ -129,10 +129,9 @@ def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, 
     """
     before, after = map(read, files)
     if before is None or after is None:
-        wrong = [
-            f"{side}, the {age} side" for side, age, found in zip(sides, ("old", "new"), (before, after), strict=True) if found is None
-        ]
         if all(sides):
+            named = zip(sides, ("old", "new"), (before, after), strict=True)
+            wrong = [f"{side}, the {age} side" for side, age, found in named if found is None]
             say(f"the errors are in {' and in '.join(wrong)}: nothing was compared")
         return None
     return compare_all(before.frameworks, after.frameworks, (before.objects, after.objects))

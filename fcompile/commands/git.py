@@ -121,22 +121,28 @@ def _is_of(folder: str) -> bool:
 
 def _sides(written: str) -> tuple[str, str | None]:
     """Return the commits to compare; None: the working tree."""
-    for dots in ("...", ".."):
-        old, found, new = written.partition(dots)
-        if found:
-            first, second = _commit(old or "HEAD"), _commit(new or "HEAD")
-            return (_one("merge-base", first, second).decode().strip() if dots == "..." else first), second
-    return _commit(written), None
+    first, dots, second = _divided(written)
+    if not dots:
+        return _commit(first), None
+    old, new = _commit(first), _commit(second)
+    return (_one("merge-base", old, new).decode().strip() if dots == "..." else old), new
 
 
 def called(written: str) -> tuple[str, str]:
     """Return what to call the two sides of `REV`, `A..B` or `A...B`."""
+    first, dots, second = map(visible, _divided(written))
+    if not dots:
+        return first, "the working tree"
+    return f"the merge base of {first} and {second}" if dots == "..." else first, second
+
+
+def _divided(written: str) -> tuple[str, str, str]:
+    """Return the first revision, the dots and the second one; both are empty where one is named alone."""
     for dots in ("...", ".."):
         old, found, new = written.partition(dots)
         if found:
-            first, second = visible(old or "HEAD"), visible(new or "HEAD")
-            return f"the merge base of {first} and {second}" if dots == "..." else first, second
-    return visible(written), "the working tree"
+            return old or "HEAD", dots, new or "HEAD"
+    return written, "", ""
 
 
 def _commit(written: str) -> str:
