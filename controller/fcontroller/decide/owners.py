@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from fcompile.model.names import API_VERSION, KIND, config_map_name
+from fcompile.model.names import API_VERSION, FRAMEWORK_NAME, KIND, config_map_name
 
 FOREGROUND: Final = "foregroundDeletion"
 """The finalizer with which the garbage collector keeps an owner until what blocks its deletion is gone."""
@@ -45,6 +45,11 @@ def owners(metadata: Mapping[str, Any]) -> Sequence[dict[str, Any]]:
 def controller_of(metadata: Mapping[str, Any]) -> str:
     """Return the uid of the owner that is the object's controller, or the empty string."""
     return next((str(owner["uid"]) for owner in owners(metadata) if owner.get("controller")), "")
+
+
+def is_labelled(metadata: Mapping[str, Any], framework: str) -> bool:
+    """Return whether an object has the label of its Framework, without which lists of the Framework's objects do not show it."""
+    return bool((metadata.get("labels") or {}).get(FRAMEWORK_NAME) == framework)
 
 
 def is_framework(owner: Mapping[str, Any], name: str | None = None) -> bool:

@@ -16,7 +16,7 @@ from fcontroller.act import requests
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Api, Json, Projection, collection, version_of
 from fcontroller.decide import observed
-from fcontroller.decide.owners import is_framework, owners
+from fcontroller.decide.owners import is_framework, is_labelled, owners
 from fcontroller.decide.services import SPEC
 from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
@@ -147,7 +147,7 @@ class _Pods:
     def seen(self, value: Json) -> None:
         framework, key = task_of(value["metadata"]["name"])
         name = value["metadata"]["namespace"], framework
-        if _outlives(value) or not _is_labelled(value, framework):
+        if _outlives(value) or not is_labelled(value["metadata"], framework):
             return self._lose(value)
         owned, pod = self._cache.of(name), observed.pod(value)
         if version_of(value) > owned.pods_version:
@@ -187,7 +187,7 @@ class _ConfigMaps:
 
     def seen(self, value: Json) -> None:
         # A ConfigMap's data is always read from the API server itself.
-        is_shown = _is_labelled(value, value["metadata"]["name"].removesuffix(_CONFIG_MAP))
+        is_shown = is_labelled(value["metadata"], value["metadata"]["name"].removesuffix(_CONFIG_MAP))
         self._put(value, observed.config_map(value) if is_shown else None)
 
     def deleted(self, value: Json) -> None:
@@ -311,11 +311,6 @@ def _short(owner: Json) -> Json:
 def _outlives(pod: Json) -> bool:
     """Return whether a Pod is the Framework's own, so that it has outlived its attempt: nothing is decided by it any more."""
     return any([owner.get("controller") and is_framework(owner) for owner in owners(pod["metadata"])])
-
-
-def _is_labelled(value: Json, framework: str) -> bool:
-    """Return whether an object has the label of its Framework, without which lists of the Framework's objects do not show it."""
-    return bool((value["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == framework)
 
 
 def _differs(before: observed.Pod | None, pod: observed.Pod | None) -> bool:

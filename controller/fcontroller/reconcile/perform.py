@@ -18,7 +18,7 @@ from fcontroller.api import Api, Json, Projection, Wanted, path_of
 from fcontroller.decide import actions
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
-from fcontroller.decide.owners import controller_of, framework_owner, is_config_map, is_framework, owners
+from fcontroller.decide.owners import controller_of, framework_owner, is_config_map, is_framework, is_labelled, owners
 from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Key, Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
@@ -128,7 +128,7 @@ async def _confirm_config_map_gone(api: Dispatcher, when_wanted: Api, context: A
     if found is None:
         return partial(config_map_confirmed_gone, uid=uid)
     labels, status = found["metadata"].get("labels") or {}, context.status
-    if labels.get(names.FRAMEWORK_NAME) == context.name:
+    if is_labelled(found["metadata"], context.name):
         return None  # The watch will show it again soon, or that it is gone.
     goes = status.state == DELETION_PENDING and status.is_stored(status) and not context.paused
     if not goes or status.retry_refused:  # Of the last attempt, Pods that are kept must be moved before it goes.
@@ -186,7 +186,7 @@ async def _delete_hidden(api: Api, context: ActionContext, path: str, metadata: 
 
     :param owner: the uid of what controls objects of ours of this kind.
     """
-    if not owner or controller_of(metadata) != owner or (metadata.get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
+    if not owner or controller_of(metadata) != owner or is_labelled(metadata, context.name):
         return False
     if "deletionTimestamp" not in metadata:
         await requests.delete(api, path, metadata["uid"], version=metadata["resourceVersion"])
@@ -261,8 +261,7 @@ async def _confirm_pod_gone(api: Api, context: ActionContext, key: Key, uid: str
     if found is not None:
         controller = controller_of(found["metadata"])
         # The watch does not show those that somebody has given to a Framework: they would never be seen again.
-        is_shown = (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name
-        if is_shown and controller in ("", context.status.attempt.object_uid):
+        if is_labelled(found["metadata"], context.name) and controller in ("", context.status.attempt.object_uid):
             return None  # The watch will show it again soon.
         if "deletionTimestamp" in found["metadata"]:
             raise StillThere(found)
