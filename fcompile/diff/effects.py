@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.writer import counted
-from fcompile.model.framework import KEEPS_PODS, MANAGED_BY
+from fcompile.model.framework import KEEPS_PODS, is_anothers
 
 
 class Effect(StrEnum):
@@ -71,7 +71,7 @@ _STOPPED = (State.STOPS, State.STOPS_WAITING)
 def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> State:
     """Return the state that decides what an edit does. Both specs are defaulted; `status` is that before the edit, None when unknown."""
     known = status.get("state") if isinstance(status, dict) else None
-    if before.get("managedBy") not in (None, MANAGED_BY[0]):
+    if is_anothers(before):
         return State.ELSEWHERE
     if known == "Completed" or before["executionType"] == "Stop":
         return State.OVER

@@ -1,4 +1,4 @@
-"""Constants of Frameworks: enumerated values and bounds, which `fcompile/declare/framework.py` declares; and whether one is to pause."""
+"""Constants of Frameworks that `fcompile/declare/framework.py` declares: enumerated values, bounds; and what a Framework asks for."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ SERVER_SET = (
     "uid",
 )
 """Metadata that only the API server writes."""
+
+
+def is_anothers(spec: Mapping[str, Any]) -> bool:
+    """Return whether another controller reconciles the Framework with this spec."""
+    return spec.get("managedBy") not in (None, MANAGED_BY[0])
 
 
 def asks_for_pause(framework: Mapping[str, Any]) -> bool:

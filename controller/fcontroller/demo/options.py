@@ -8,6 +8,7 @@ from typing import Final
 
 from fcompile.diagnostics.suggestions import closest
 from fcompile.errors import UsageError
+from fcompile.model.values import sequence
 from fcontroller.api import Json
 
 _EXIT: Final = re.compile(r"(?P<pod>[^=]+)=(?P<codes>[0-9]+(?:,[0-9]+)*)")
@@ -43,7 +44,7 @@ def check_pods(given: Iterable[str], frameworks: Sequence[Json]) -> None:
 
 
 def _roles(framework: Json) -> list[Json]:
-    return [role for role in framework["spec"].get("taskRoles") or () if role["taskNumber"]]
+    return [role for role in sequence(framework["spec"], "taskRoles") if role["taskNumber"]]
 
 
 def _is_index(text: str, tasks: int) -> bool:

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from fcompile.model.names import GROUP
+from fcompile.model.framework import is_anothers
 from fcompile.model.packed import role_statuses
+from fcompile.model.values import sequence
 from fcompile.program import safe
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Json, collection
@@ -38,8 +39,6 @@ EXIT_FAILED: Final = 4
 _NAMED: Final = 5
 """How many Pods a message names."""
 _ALWAYS: Final = "Always"
-_OURS: Final = f"{GROUP}/frameworkcontroller"
-"""Of `managedBy`: the same as to leave it out."""
 
 
 def run(paths: Sequence[str], running_time: float, exits: dict[str, list[int]], timeout: float) -> int:
@@ -145,7 +144,7 @@ def _names(frameworks: Sequence[Json]) -> dict[Name, str]:
 
 def _endless(spec: Json) -> set[str]:
     """Return the roles whose Pods do not end by themselves."""
-    roles = spec.get("taskRoles") or ()
+    roles = sequence(spec, "taskRoles")
     return {role["name"] for role in roles if role["task"]["pod"]["spec"].get("restartPolicy", _ALWAYS) == _ALWAYS}
 
 
@@ -156,7 +155,7 @@ def _is_over(status: Json) -> bool:
 def _failure(name: str, status: Json, spec: Json, timeout: float) -> str:
     """Return why a Framework has not succeeded; empty: it has."""
     if not status:
-        theirs = "" if spec.get("managedBy") in (None, _OURS) else "; `managedBy` leaves it to another controller"
+        theirs = "; `managedBy` leaves it to another controller" if is_anothers(spec) else ""
         return f"{name} has not begun after {timeout:g} s{theirs}"
     attempt = status["attemptStatus"]
     if _is_over(status):
@@ -174,16 +173,16 @@ def _failure(name: str, status: Json, spec: Json, timeout: float) -> str:
     return f"{name} is {status['state']} after {timeout:g} s{running}{_reason(spec, {role for role, _ in tasks})}"
 
 
-def _reason(spec: Json, unended: Collection[str]) -> str:
+def _reason(spec: Json, unended: set[str]) -> str:
     """Return why a Framework cannot end, if its spec says so.
 
     :param unended: the roles with tasks that have not ended.
     """
     if spec.get("executionType") == "Create":
         return "; under `executionType: Create` it waits for Start"
-    if not any(role["taskNumber"] for role in spec.get("taskRoles") or ()):
+    if not any(role["taskNumber"] for role in sequence(spec, "taskRoles")):
         return "; it has no tasks"
-    return f"; under `restartPolicy: {_ALWAYS}` containers are restarted for ever" if _endless(spec) & set(unended) else ""
+    return f"; under `restartPolicy: {_ALWAYS}` containers are restarted for ever" if _endless(spec) & unended else ""
 
 
 async def _create(api: Facade, framework: Json) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from fcompile.model import names
+from fcompile.model.framework import is_anothers
 from fcontroller.api import Json, collection
 from fcontroller.decide.conditions import is_retained
 from fcontroller.decide.context import POD_DELETION
@@ -100,9 +99,9 @@ class Controller:
     def _see(self, framework: Json) -> None:
         name = _name(framework)
         reconciler = self.reconcilers.get(name)
-        if awaits_collector(framework["metadata"]) and not _is_anothers(framework):
+        if awaits_collector(framework["metadata"]) and not is_anothers(framework["spec"]):
             self._garbage.expect(name)
-        if _is_anothers(framework):
+        if is_anothers(framework["spec"]):
             self._drop(name)
         elif reconciler is not None and reconciler.uid == framework["metadata"]["uid"] and not self.dependencies.dry_run:
             reconciler.mailbox.put(FrameworkSeen(framework))
@@ -116,7 +115,7 @@ class Controller:
 
     def _lose(self, framework: Json) -> None:
         self._drop(_name(framework))
-        if not _is_anothers(framework):
+        if not is_anothers(framework["spec"]):
             self.dependencies.report.framework_deleted(framework)
             self._garbage.expect(_name(framework))
 
@@ -163,12 +162,6 @@ class Controller:
 
 def _name(value: Json) -> Name:
     return value["metadata"]["namespace"], value["metadata"]["name"]
-
-
-def _is_anothers(framework: Json) -> bool:
-    """Return whether another controller reconciles the Framework: then it is not touched."""
-    manager: Any = framework["spec"].get("managedBy")
-    return manager is not None and manager != f"{names.GROUP}/frameworkcontroller"
 
 
 def _is_over(framework: Json) -> bool:
