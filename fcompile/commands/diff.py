@@ -180,8 +180,9 @@ def _check_named(paths: Sequence[str]) -> None:
     except UsageError as error:
         from fcompile.commands.git import is_revision
 
-        if len(paths) <= 2 and all(map(is_revision, paths)):
-            raise UsageError(f"{error}; revisions of git are compared with --git {'..'.join(map(visible, paths))}") from None
+        missing, there = ([path for path in paths if os.path.exists(path) == found] for found in (False, True))
+        if len(missing) <= 2 and all(map(is_revision, missing)):
+            raise UsageError(f"{error}; revisions of git are compared with --git {visible(' '.join(['..'.join(missing), *there]))}") from None
         raise
 
 

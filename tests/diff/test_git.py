@@ -434,6 +434,8 @@ def test_a_merge_that_is_not_done(repository_here: Repository, diff: Diff) -> No
         (["HEAD"], "; revisions of git are compared with --git HEAD\n"),
         (["HEAD", "main"], "; revisions of git are compared with --git HEAD..main\n"),
         (["main...HEAD"], "; revisions of git are compared with --git main...HEAD\n"),
+        (["HEAD", "a.yaml"], "; revisions of git are compared with --git HEAD a.yaml\n"),
+        (["HEAD", "main", "a.yaml"], "; revisions of git are compared with --git HEAD..main a.yaml\n"),
         (["HEAD", "nope.yaml"], "HEAD, nope.yaml: no such file or folder in {here}\n"),
         (["nope.yaml"], "nope.yaml: no such file or folder in {here}\n"),
         (["a.yaml"], "name two things to compare, OLD and NEW, or use --git or --live\n"),
