@@ -14,6 +14,8 @@ from fcompile.schema.types import types
 
 _COUNT: Final = ("replicas", "parallelism", "completions", "count", "instances", "taskCount", "numTasks", "size")
 _RETRIES: Final = ("backoffLimit", "retries", "retryLimit", "maxRetries", "maxRetry", "maxRestarts")
+_TTL: Final = ("ttl", "ttlSeconds", "ttlAfterFinished")
+_TIMEOUT: Final = ("timeout", "timeoutSeconds", "deadline", "deadlineSeconds", "maxRuntime", "maxRuntimeSeconds")
 _TEMPLATE: Final = ("template", "podTemplate", "podSpec")
 _ENV: Final = ("envs", "environment", "envVars", "variables")
 _OF_CONTAINER: Final = ("image", "command", "args", "ports", "volumeMounts")
@@ -47,6 +49,8 @@ _HANDLER: Final = {"http": "httpGet", "tcp": "tcpSocket", "command": "exec.comma
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": {
         **dict.fromkeys(_COUNT, "taskRoles[].taskNumber"),
+        **dict.fromkeys(_TTL, "ttlSecondsAfterFinished"),
+        **dict.fromkeys(_TIMEOUT, "activeDeadlineSeconds"),
         **dict.fromkeys(_TEMPLATE, "taskRoles[].task.pod"),
         **dict.fromkeys(_ROLES, "taskRoles"),
         **_in_pod("taskRoles[].task.pod"),
@@ -133,9 +137,12 @@ _TRIED_AGAIN: Final = dict.fromkeys(
 _NOT_OF_A_POD: Final = _COUNTED | dict.fromkeys(
     _RETRIES, "how often a task is tried again is `retryPolicy.maxRetryCount` in `task`, beside `pod`"
 )
+_SUSPENDED: Final = (
+    "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
+    ' `frameworkcontroller.microsoft.com/pause: "true"` freezes one that runs: its Pods go on, and keep their GPUs'
+)
+_ELASTIC: Final = "no tasks are added or removed by themselves; to scale, change the `taskNumber` of a role"
 _ELSEWHERE: Final = {
-    "suspend": "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
-    ' `frameworkcontroller.microsoft.com/pause: "true"` freezes one that runs: its Pods go on, and keep their GPUs',
     "podFailurePolicy": "`fancyRetryPolicy: true` in `retryPolicy` retries what another try may get over; which exit codes those are"
     " is a setting of the controller, `podFailureSpec`",
     "backoffLimitPerIndex": "each task has retries of its own: `retryPolicy.maxRetryCount` in `task`",
@@ -145,6 +152,8 @@ _ELSEWHERE: Final = {
     " and its `backoffLimit` is `retryPolicy.maxRetryCount`",
     "dependsOn": "all roles begin together; `fcontroller barrier`, as an init container, waits until the Pods of all tasks are there",
     "slotsPerWorker": f"slots are told to `mpirun`, in its host file; {_GPU}",
+    **dict.fromkeys(("suspend", "suspended", "paused", "pause"), _SUSPENDED),
+    **dict.fromkeys(("minReplicas", "maxReplicas", "elasticPolicy"), _ELASTIC),
     **dict.fromkeys(("successPolicy", "failurePolicy"), _ENDS),
     **dict.fromkeys(("minAvailable", "minMember"), _GANG),
     **dict.fromkeys(("gpu", "gpus", "gpuCount", "numGpus"), _GPU),
@@ -153,12 +162,13 @@ _ELSEWHERE: Final = {
 }
 """Fields of other tools without an equivalent here, and what to do instead."""
 _ALL_END: Final = dict.fromkeys(
-    ("cleanPodPolicy", "ttlSecondsAfterFinished"), "all tasks end together, so it is in the Framework's `spec`, beside `taskRoles`"
+    ("cleanPodPolicy", "ttlSecondsAfterFinished", *_TTL), "all tasks end together, so it is in the Framework's `spec`, beside `taskRoles`"
 )
-_DEADLINE: Final = {
-    "activeDeadlineSeconds": "a Framework's deadline, over all of its attempts, is `activeDeadlineSeconds` in its `spec`, beside"
-    " `taskRoles`; that of each Pod is in the Pod's own `spec`"
-}
+_DEADLINE: Final = dict.fromkeys(
+    ("activeDeadlineSeconds", *_TIMEOUT),
+    "a Framework's deadline, over all of its attempts, is `activeDeadlineSeconds` in its `spec`, beside `taskRoles`; that of each Pod"
+    " is in the Pod's own `spec`",
+)
 _NONE_IN_A_TEMPLATE: Final = dict.fromkeys(("apiVersion", "kind", "status"), "a Pod template has none; remove it")
 _IN_RESOURCES: Final = "write it in `requests` or `limits`, one level down"
 _GPUS: Final[dict[str, str]] = {word: advice for word, advice in _ELSEWHERE.items() if advice is _GPU}

@@ -182,7 +182,8 @@ def _check_named(paths: Sequence[str]) -> None:
 
         missing, there = ([path for path in paths if os.path.exists(path) == found] for found in (False, True))
         if len(missing) <= 2 and all(map(is_revision, missing)):
-            raise UsageError(f"{error}; revisions of git are compared with --git {visible(' '.join(['..'.join(missing), *there]))}") from None
+            meant = visible(" ".join(["..".join(missing), *there]))
+            raise UsageError(f"{error}; revisions of git are compared with --git {meant}") from None
         raise
 
 

@@ -115,6 +115,12 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
         ("maxRetry: 3", "all together `retryPolicy.maxRetryCount`", "write it as `task.retryPolicy.maxRetryCount`"),
         ("metadata: {}", "it is a field of the Framework, one level up", "write it as `task.pod.metadata`"),
         ("dependsOn: [ps]", "all roles begin together", "`fcontroller barrier`"),
+        ("ttl: 9", "did you mean `ttlSecondsAfterFinished`?", "it is in the Framework's `spec`, beside `taskRoles`"),
+        ("timeout: 9", "did you mean `activeDeadlineSeconds`?", "that of each Pod is in the Pod's own `spec`"),
+        ("maxRuntimeSeconds: 9", "did you mean `activeDeadlineSeconds`?", "that of each Pod is in the Pod's own `spec`"),
+        ("paused: true", "its Pods go on, and keep their GPUs", "`executionType: Create`"),
+        ("minReplicas: 2", "no tasks are added or removed by themselves", "`taskNumber` of a role"),
+        ("elasticPolicy: {}", "no tasks are added or removed by themselves", "`taskNumber` of a role"),
         ("runPolicy: {}", "`retryPolicy.maxRetryCount`", "`retryPolicy.maxRetryCount`"),
         (
             "runPolicy: {cleanPodPolicy: None}",
