@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -105,6 +106,14 @@ def test_whose_it_is(owners: Any, uid: str) -> None:
     assert pod(ownerReferences=owners).controller == uid
     found = observed.config_map({"metadata": {"uid": "u", "ownerReferences": owners}})
     assert (found.uid, found.controller, found.deletion_start, found.awaits_collector) == ("u", uid, None, False)
+
+
+@pytest.mark.parametrize("read", [observed.pod, observed.config_map])
+def test_little_is_kept_of_a_controller_that_is_none(read: Callable[[Any], observed.Pod | observed.ConfigMap]) -> None:
+    """With a megabyte of each, whoever may create 300 Pods or ConfigMaps could fill the memory, and so stop the controller for all."""
+    owner = {"apiVersion": "example.com/v1", "kind": "Any", "name": "a", "uid": "\U0001f600" + "x" * 1_000_000, "controller": True}
+    seen = read({"metadata": {"uid": "u", "name": "p", "ownerReferences": [owner]}, "spec": {}, "status": {}})
+    assert 0 < len(seen.controller) < 1000
 
 
 def test_how_many_owners_it_has() -> None:

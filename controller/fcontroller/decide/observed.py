@@ -82,7 +82,7 @@ def config_map(value: Mapping[str, Any]) -> ConfigMap:
     metadata = value["metadata"]
     return ConfigMap(
         metadata["uid"],
-        controller_of(metadata),
+        _controller(metadata),
         deletion_start=_deletion_start(metadata),
         awaits_collector=FOREGROUND in (metadata.get("finalizers") or ()) and _is_of_a_framework(metadata),
         created=from_time(metadata.get("creationTimestamp")),
@@ -97,7 +97,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
     return Pod(
         # A hundred thousand Pods share these.
         uid=sys.intern(metadata["uid"]),
-        controller=sys.intern(controller_of(metadata)),
+        controller=sys.intern(_controller(metadata)),
         phase=sys.intern(phase[:_SHORT]),
         node_name=sys.intern(spec.get("nodeName", "")),
         ip=status.get("podIP", ""),
@@ -186,6 +186,11 @@ def _of_containers(spec: Mapping[str, Any], status: Mapping[str, Any]) -> tuple[
     if initial or others:
         return CREATING, "its node makes its volumes and network ready, or pulls an image: the Pod's Events may say more"
     return PENDING, "its node has said nothing about it yet"
+
+
+def _controller(metadata: Mapping[str, Any]) -> str:
+    # The API server gives uids of 36 characters, and takes a megabyte in a reference. None that is longer is one of ours.
+    return controller_of(metadata)[:_SHORT]
 
 
 def _owners(pod: Mapping[str, Any]) -> int:
