@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fcompile.model import names
 from fcontroller.act.pages import Pages
@@ -13,6 +13,9 @@ from fcontroller.act.retry import SLOW
 from fcontroller.api import Answer, Api, Json, Projection, Query, collection, path_of
 from fcontroller.decide.owners import FOREGROUND, controller_of, owners
 
+_FEW = 2
+"""Owners, and finalizers, that are kept of an object of which only its metadata is listed, so that one can be told from several."""
+_LONGEST_NAME = 253
 _TRANSITORY = 3
 """The number of failures in a row from which a problem of the server is reported."""
 
@@ -108,13 +111,32 @@ async def create(api: Api, kind: str, value: Json) -> Json:
 async def list_owned(
     api: Api, kind: str, namespace: str, framework: str, projection: Projection = Projection.WHOLE
 ) -> tuple[list[Json], int]:
-    """Return the objects of a kind that have a Framework's label, and the resourceVersion of that list."""
+    """Return the objects of a kind that have a Framework's label, and the resourceVersion of that list.
+
+    Anybody may write objects with that label: of metadata alone, no more is kept than decisions depend on.
+    """
     items: list[Json] = []
     version = 0
     async for page in _pages(api, collection(kind, namespace), {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}"}, projection):
-        items += page["items"] or ()
+        found = page["items"] or ()
+        items += [{"metadata": _brief(item["metadata"])} for item in found] if projection is Projection.METADATA else found
         version = int(page["metadata"]["resourceVersion"])
     return items, version
+
+
+def _brief(metadata: Json) -> Json:
+    kept = {key: value for key, value in metadata.items() if key != "labels"}
+    if "ownerReferences" in metadata:
+        few = [owner for place, owner in enumerate(owners(metadata)) if place < _FEW or owner.get("controller")]
+        kept["ownerReferences"] = [{key: _cut(value) for key, value in owner.items()} for owner in few]
+    if "finalizers" in metadata:
+        finalizers = metadata["finalizers"] or ()
+        kept["finalizers"] = [each for place, each in enumerate(finalizers) if place < _FEW or each == FOREGROUND]
+    return kept
+
+
+def _cut(value: Any) -> Any:
+    return value[:_LONGEST_NAME] if isinstance(value, str) else value
 
 
 async def _pages(api: Api, path: str, query: Query, projection: Projection) -> AsyncIterator[Json]:
