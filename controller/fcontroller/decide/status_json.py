@@ -10,10 +10,11 @@ import base64
 import json
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 
+from fcompile.lower.intent import at_once
 from fcompile.model.formats import accepts
 from fcompile.model.packed import packed_tasks
 from fcontroller.decide.messages import size
@@ -38,7 +39,6 @@ _OWN = frozenset(
         *("runTime", "startTime", "state", "taskCounts", "transitionTime"),
     )
 )
-T = TypeVar("T")
 
 
 class StatusText(NamedTuple):
@@ -107,7 +107,7 @@ def _compress(pieces: list[bytes], level: int) -> Generator[None, None, bytes]:
 
 def to_text(status: Status) -> str:
     """Return the JSON of the status as it is stored."""
-    return _done(text_of(status)).text
+    return at_once(text_of(status)).text
 
 
 def to_json(status: Status) -> Json:
@@ -124,7 +124,7 @@ def from_json(value: Mapping[str, Any]) -> Status:
 
     Fields that are null may be missing: tools that patch a status, as Argo CD's actions do, leave out nulls.
     """
-    return _done(status_from(value))
+    return at_once(status_from(value))
 
 
 def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
@@ -174,16 +174,6 @@ def _roles(attempt: Mapping[str, Any]) -> Iterator[tuple[Role, Iterable[Json]]]:
     for value in attempt.get("taskRoleStatuses") or ():
         role = _role_of(value["name"], value["instanceUID"], value.get("podGracefulDeletionTimeoutSec"))
         yield role, value.get("taskStatuses") or ()
-
-
-def _done(steps: Generator[None, None, T]) -> T:
-    """Run all steps."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            value: T = end.value
-            return value
 
 
 def _role_head(role: Role) -> bytes:
