@@ -84,8 +84,11 @@ class Job:
         """Return how many replicas there are in all."""
         return sum(replica.count for replica in self.replicas.values())
 
-    def add_role(self, kind: str, *, split_first: bool = False) -> list[Part]:
-        """Make a role of the replicas of a type, or two: the first replica alone, and the others."""
+    def add_role(self, kind: str, *, serves: str | None = None, split_first: bool = False) -> list[Part]:
+        """Make a role of the replicas of a type, or two: the first replica alone, and the others.
+
+        :param serves: the container whose ports the Service has; None: there is no Service.
+        """
         replica = self.replicas[kind]
         if split_first and replica.count > 1:
             drafts = [(replica.draft(f"{replica.role}0", 1), 0, True), (replica.draft(count=replica.count - 1), 1, False)]
@@ -93,24 +96,19 @@ class Job:
             drafts = [(replica.draft(), 0, kind in _LEADERS and replica.count == 1)]
         parts = [Part(role, first, fixed) for role, first, fixed in drafts]
         for part in parts:
+            part.role.ports = None if serves is None else service_ports(replica, container_named(replica, serves))
             self.draft.roles.append(part.role)
             set_retries(part.role, self.kind, replica, self.limit, self.draft, self.ledger)
         self.parts[kind] = parts
         return parts
 
-    def add_service(self, kind: str, container: str, port: str, number: int) -> int:
-        """Give the replicas of a type the port and the Service that the operator gives them, and return the number of the port.
+    def add_ports(self, types: tuple[str, ...], container: str, port: str, number: int) -> dict[str, int]:
+        """Give all replicas the port that the operator gives them. Return its number for each type that there is, in the order of `types`.
 
         To be called before their roles are made.
         """
-        replica = self.replicas[kind]
-        return add_port(replica, container_named(replica, container), port, number)
-
-    def open_service(self, kind: str, container: str) -> None:
-        """Give the roles of a type the Service with the ports of a container."""
-        replica = self.replicas[kind]
-        for part in self.parts[kind]:
-            part.role.ports = service_ports(replica, container_named(replica, container))
+        found = {kind: self.replicas[kind] for kind in types if kind in self.replicas}
+        return {kind: add_port(replica, container_named(replica, container), port, number) for kind, replica in found.items()}
 
     def host(self, kind: str, index: int) -> str:
         """Return the DNS name of a replica, within its namespace."""

@@ -14,9 +14,8 @@ CONTAINER, PORT, NUMBER = "jax", "jaxjob-port", 6666
 def convert_jax(source: dict[str, Any]) -> Made:
     """Convert a JAXJob. Raises Refusal."""
     job = read_job(source, "jaxReplicaSpecs", ("Worker",), "Never")
-    port = job.add_service("Worker", CONTAINER, PORT, NUMBER)
-    (part,) = job.add_role("Worker")
-    job.open_service("Worker", CONTAINER)
+    port = job.add_ports(("Worker",), CONTAINER, PORT, NUMBER)["Worker"]
+    (part,) = job.add_role("Worker", serves=CONTAINER)
     variables = [
         ("PYTHONUNBUFFERED", "1"),
         ("COORDINATOR_PORT", str(port)),

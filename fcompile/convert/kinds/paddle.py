@@ -9,7 +9,7 @@ from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.kinds.pytorch import tell_metrics
 from fcompile.convert.made import Made
 
-_TYPES: tuple[str, ...] = ("Master", "Worker")
+_TYPES = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "paddle", "master", 36543
 _OWN_ADDRESS = {"fieldRef": {"fieldPath": "status.podIP"}}
 
@@ -17,11 +17,10 @@ _OWN_ADDRESS = {"fieldRef": {"fieldPath": "status.podIP"}}
 def convert_paddle(source: dict[str, Any]) -> Made:
     """Convert a PaddleJob. Raises Refusal."""
     job = read_job(source, "paddleReplicaSpecs", _TYPES, "OnFailure")
-    ports: dict[str, int] = {kind: job.add_service(kind, CONTAINER, PORT, NUMBER) for kind in _TYPES if kind in job.replicas}
+    ports = job.add_ports(_TYPES, CONTAINER, PORT, NUMBER)
     meeting = "Master" if "Master" in ports else "Worker"
     for kind in ports:
-        parts = job.add_role(kind, split_first=kind == meeting)
-        job.open_service(kind, CONTAINER)
+        parts = job.add_role(kind, serves=CONTAINER, split_first=kind == meeting)
         if len(parts) > 1:
             _tell_split(job, kind)
     if meeting == "Master":

@@ -12,7 +12,7 @@ from fcompile.convert.made import Made
 from fcompile.convert.rendezvous import settle_rendezvous
 from fcompile.convert.shape import refuse_misspelt
 
-_TYPES: tuple[str, ...] = ("Master", "Worker")
+_TYPES = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "pytorch", "pytorchjob-port", 23456
 _ELASTIC = {
     "minReplicas": "PET_NNODES",
@@ -44,10 +44,9 @@ def convert_pytorch(source: dict[str, Any]) -> Made:
         refuse_misspelt(elastic, (*_ELASTIC, "metrics"))
     if elastic is not None and "Worker" not in job.replicas:
         raise Refusal(elastic.path, "an elastic job needs a Worker: the operator cannot run it without one")
-    ports: dict[str, int] = {kind: job.add_service(kind, CONTAINER, PORT, NUMBER) for kind in _TYPES if kind in job.replicas}
+    ports = job.add_ports(_TYPES, CONTAINER, PORT, NUMBER)
     for kind in ports:
-        job.add_role(kind)
-        job.open_service(kind, CONTAINER)
+        job.add_role(kind, serves=CONTAINER)
     if master is not None:
         job.parts["Master"][0].role.min_succeeded = 1
         if "Worker" in job.replicas:

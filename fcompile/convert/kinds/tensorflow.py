@@ -23,12 +23,11 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
     job = read_job(source, "tfReplicaSpecs", TYPES, "Never")
     if "Chief" in job.replicas and "Master" in job.replicas:
         raise Refusal((*job.replicas["Master"].path,), "the operator takes a Chief or a Master, not both")
-    ports = {kind: job.add_service(kind, CONTAINER, PORT, NUMBER) for kind in TYPES if kind in job.replicas}
+    ports = job.add_ports(TYPES, CONTAINER, PORT, NUMBER)
     chief = next((kind for kind in ("Chief", "Master") if kind in job.replicas), None)
     all_workers = _success_policy(job)
     for kind in ports:
-        job.add_role(kind, split_first=kind == "Worker" and chief is None and not all_workers)
-        job.open_service(kind, CONTAINER)
+        job.add_role(kind, serves=CONTAINER, split_first=kind == "Worker" and chief is None and not all_workers)
     _decide(job, chief, all_workers)
     dynamic = job.spec.flag("enableDynamicWorker") or False
     if "enableDynamicWorker" in job.spec:

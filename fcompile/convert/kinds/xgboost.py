@@ -10,7 +10,7 @@ from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.shape import require_room
 
-_TYPES: tuple[str, ...] = ("Master", "Worker")
+_TYPES = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "xgboost", "xgboostjob-port", 9999
 
 
@@ -19,10 +19,9 @@ def convert_xgboost(source: dict[str, Any]) -> Made:
     job = read_job(source, "xgbReplicaSpecs", _TYPES, "Never")
     if "Master" not in job.replicas or job.replicas["Master"].count != 1:
         raise Refusal(job.spec.at("xgbReplicaSpecs"), "the operator takes a job with one Master only")
-    ports: dict[str, int] = {kind: job.add_service(kind, CONTAINER, PORT, NUMBER) for kind in _TYPES if kind in job.replicas}
+    ports = job.add_ports(_TYPES, CONTAINER, PORT, NUMBER)
     for kind in ports:
-        job.add_role(kind)
-        job.open_service(kind, CONTAINER)
+        job.add_role(kind, serves=CONTAINER)
     job.parts["Master"][0].role.min_succeeded = 1
     containers = sum(len(replica.containers) for replica in job.replicas.values())
     if "Worker" in job.replicas:
