@@ -22,13 +22,12 @@ T = TypeVar("T")
 class Breath:
     """Pauses in long work."""
 
-    def __init__(self, seconds: float = _AT_ONCE) -> None:
-        """:param seconds: of work after which others get their turn."""
-        self._seconds, self._since = seconds, time.perf_counter()
+    def __init__(self) -> None:
+        self._since = time.perf_counter()
 
     async def take(self) -> None:
         """Let other work run if this has gone on for long."""
-        if time.perf_counter() - self._since > self._seconds:
+        if time.perf_counter() - self._since > _AT_ONCE:
             await asyncio.sleep(0)
             self._since = time.perf_counter()
 
