@@ -59,7 +59,7 @@ def convert_mpi(source: dict[str, Any]) -> Made:
     mount_config(job.draft, launcher, {_SCRIPT: 0o555, "hostfile": 0o444, "discover_hosts.sh": 0o555})
     mount_keys(job.draft, launcher, _SSH_PATH)
     _variables(job, shares)
-    wait_for_workers(launcher, _SSH_PATH, "launcher-")
+    wait_for_workers(launcher, _SSH_PATH)
     found = "".join(f"echo {name}:{slots or 1}\n" for name in names)
     scripts = {"discover_hosts.sh": f"#!/bin/sh\n{found}", _SCRIPT: RSH}
     job.draft.beside.append(config_map(job.draft, [f"{name} slots={slots or 1}" for name in names], scripts))

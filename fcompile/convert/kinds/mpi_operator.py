@@ -79,7 +79,7 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     policy = job.spec.text("launcherCreationPolicy")
     _lifetime(job, waits=policy == "WaitForWorkersReady")
     if policy == "WaitForWorkersReady":
-        wait_for_workers(launcher, path, "launcher-")
+        wait_for_workers(launcher, path)
     own = job.draft.namespace or names.placeholder(names.FRAMEWORK_NAMESPACE)
     full = [f"{name}.{own}.svc" if job.draft.namespace else name for name in hosts]
     lines = [f"{name} slots={slots}" if implementation == "OpenMPI" else f"{name}:{slots}" for name in full]

@@ -77,11 +77,11 @@ def mount_keys(draft: Draft, role: RoleDraft, path: str, modes: tuple[int, int] 
     _mount(role.template["spec"]["containers"][0], SSH_VOLUME, path)
 
 
-def wait_for_workers(role: RoleDraft, ssh_path: str, own: str) -> None:
+def wait_for_workers(role: RoleDraft, ssh_path: str) -> None:
     """Let the launcher wait, in an init container, until ssh reaches each worker of the hostfile."""
     main = role.template["spec"]["containers"][0]
     reach = f'ssh {_OPTIONS} "$host" true < /dev/null'
-    loop = f'while read -r host rest; do case "$host" in {own}*) continue;; esac; until {reach}; do sleep 2; done; done'
+    loop = f'while read -r host rest; do case "$host" in launcher-*) continue;; esac; until {reach}; do sleep 2; done; done'
     container: dict[str, Any] = {
         "name": WAIT,
         "image": main.get("image"),

@@ -46,7 +46,7 @@ def convert_mpi_policy(
     }
     upsert(main, [{"name": name, "value": value} for name, value in variables.items()])
     if launcher.needs.pop("node", None) == "Ready":
-        ssh.wait_for_workers(launcher.role, path, "launcher-")
+        ssh.wait_for_workers(launcher.role, path)
     if launcher.needs or node.needs:
         raise Refusal(source, "jobs that wait until others are ready have no equivalent: all roles start at once")
     ssh.tell_keys(draft)
