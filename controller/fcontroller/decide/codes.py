@@ -72,6 +72,11 @@ def unrecognized(exit_code: int) -> Code:
     return Code(exit_code, "ContainerUnrecognizedFailed")
 
 
+def scaled_away() -> Json:
+    """Return the completion of a task that the spec does not want any more."""
+    return SCALED_DOWN.ended("The task is scaled away")
+
+
 def deleted_by_others(why: str) -> Json:
     """Return the completion of a task whose Pod others delete, and why they do, if they say so."""
     return POD_DELETED_BY_OTHERS.ended(f"Pod is being deleted by others{f': {why}' if why else ''}")

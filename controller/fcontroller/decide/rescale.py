@@ -6,7 +6,7 @@ task if the spec wants its index again. None of this happens once the attempt is
 
 from __future__ import annotations
 
-from fcontroller.decide.codes import SCALED_DOWN
+from fcontroller.decide.codes import scaled_away
 from fcontroller.decide.context import TASK_DELETION, ReconcileContext
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
 from fcontroller.decide.status import Role, Task
@@ -54,7 +54,7 @@ def _mark(context: ReconcileContext, role: Role, first: int) -> bool:
             task.deletion_pending = True
             role.count(task, 1)
             if task.attempt.completion is None:
-                task.attempt.completion = SCALED_DOWN.ended("The task is scaled away")
+                task.attempt.completion = scaled_away()
             task.changed = context.status.touch()
             changed = True
     return changed

@@ -11,7 +11,7 @@ import json
 
 from fcompile.model import names
 from fcontroller.decide import actions, states
-from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN, deleted_by_others
+from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, deleted_by_others, scaled_away
 from fcontroller.decide.completion import task_completed
 from fcontroller.decide.context import TASK_RETRY, ReconcileContext
 from fcontroller.decide.observed import Pod
@@ -19,7 +19,6 @@ from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Json, Key, Role, Status, Task
 
-SCALED_AWAY = "The task is scaled away"
 _DELETED_BY_OTHERS = POD_DELETED_BY_OTHERS.ended("Pod was deleted by others")
 _LINGERS = 5
 """Seconds after which a Pod that is to be gone at once, and is held by nothing, is told once more."""
@@ -111,7 +110,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about a task whose Pod was created, and has not been seen yet."""
     key = role.key(task)
     if task.deletion_pending:
-        completion = SCALED_DOWN.ended(SCALED_AWAY)
+        completion = scaled_away()
     elif context.due_after(task, context.settings.cache_timeout, key):
         completion = CACHE_TIMEOUT_POD.ended(
             f"Pod does not appear in the cache within {context.settings.cache_timeout} s: it is taken for deleted, and deleted to be sure"
@@ -164,7 +163,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
     elif pod.finished is not None:
         _end(context, role, task, context.settings.classify(json.loads(pod.finished)))
     if task.deletion_pending:
-        _end(context, role, task, SCALED_DOWN.ended(SCALED_AWAY))
+        _end(context, role, task, scaled_away())
 
 
 def _stays(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
@@ -268,7 +267,7 @@ def _create(context: ReconcileContext, role: Role, task: Task) -> None:
         status.waiting.add(role.key(task))  # The ConfigMap's uid, by which the Pod will be known as ours, is not stored yet.
         return
     if task.deletion_pending or role.name not in context.spec.roles:
-        context.actions.append(actions.RemovePod(role.key(task), SCALED_DOWN.ended(SCALED_AWAY)))
+        context.actions.append(actions.RemovePod(role.key(task), scaled_away()))
     elif context.may_create:
         context.actions.append(actions.CreatePod(role.key(task)))
 
