@@ -83,3 +83,16 @@ def strings(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
 def whole_number(digits: str) -> int | None:
     """Return the number that up to 18 decimal digits say; None for anything else. Python refuses to read thousands of them."""
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
+
+
+def without_nulls(value: Any) -> Any:
+    """Return a copy without fields that are null: to Kubernetes null means a missing field."""
+    if type(value) is dict:
+        return {
+            name: without_nulls(item) if type(item) is dict or type(item) is list else item
+            for name, item in value.items()
+            if item is not None
+        }
+    if type(value) is list:
+        return [without_nulls(item) if type(item) is dict or type(item) is list else item for item in value]
+    return value

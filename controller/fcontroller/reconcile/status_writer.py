@@ -12,8 +12,8 @@ import json
 import random
 import zlib
 from functools import partial
-from typing import Any
 
+from fcompile.model.values import without_nulls
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.requests import Refused
@@ -208,8 +208,9 @@ class StatusWriter:
         """Continue from a newer Framework if its status is ours. Raises Superseded."""
         if version_of(seen) <= version_of(self._known):
             return
-        status = _without_nulls(seen.get("status"))
-        if all(status != _without_nulls(json.loads(_unpacked(known))) for known in (self._stored, *self._sent)):
+        # Tools whose language has no null, as Argo CD's actions, store a status without.
+        status = without_nulls(seen.get("status"))
+        if all(status != without_nulls(json.loads(_unpacked(known))) for known in (self._stored, *self._sent)):
             raise Superseded(seen)
         self.begin(seen)
 
@@ -234,10 +235,3 @@ def remembered(framework: Json) -> Json:
     """Return what is kept of a Framework: all but its status, which is most of it, and the names of who has written which field."""
     metadata = {key: value for key, value in framework["metadata"].items() if key != "managedFields"}
     return {**{key: value for key, value in framework.items() if key != "status"}, "metadata": metadata}
-
-
-def _without_nulls(value: Any) -> Any:
-    """Return a status without nulls, which means the same. Tools whose language has no null, as Argo CD's actions, store it like this."""
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value

@@ -25,19 +25,6 @@ def copied(value: Any) -> Any:
     return value
 
 
-def without_nulls(value: Any) -> Any:
-    """Return a copy without fields that are null: for built-in kinds null means a missing field."""
-    if type(value) is dict:
-        return {
-            name: without_nulls(item) if type(item) is dict or type(item) is list else item
-            for name, item in value.items()
-            if item is not None
-        }
-    if type(value) is list:
-        return [without_nulls(item) if type(item) is dict or type(item) is list else item for item in value]
-    return value
-
-
 def same(one: Any, other: Any) -> bool:
     """Return whether two values are written alike as JSON: unlike with `==`, 1 is neither true nor 1.0."""
     if one is other:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fcompile.model.values import without_nulls
 from fcontroller.testing.memory_api import metadata, pods
 from fcontroller.testing.memory_api.answers import CHANGED, Refusal, already_exists, bad_request, conflict, not_found, other_uid
 from fcontroller.testing.memory_api.kinds import FRAMEWORKS, NAMESPACES, NODES, PODS, SERVICES, Kind
 from fcontroller.testing.memory_api.patch import patched
 from fcontroller.testing.memory_api.store import Collection, Store
-from fcontroller.testing.memory_api.values import Object, copied, same, without_nulls
+from fcontroller.testing.memory_api.values import Object, copied, same
 
 Answer = tuple[int, Object]
 
