@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller.decide import states
 from fcontroller.decide.conditions import INTENT_REVIEWED, PODS_CREATED, PODS_STARTED, SERVICES_MADE, set_condition, set_services
-from fcontroller.decide.status_json import from_json, to_json
-from tests.decide.world import SETTINGS, START, World, role_spec
+from fcontroller.decide.status_json import to_json
+from tests.decide.world import SETTINGS, START, World, from_json, role_spec
 
 Json = dict[str, Any]
 FOREVER = {"retryPolicy": {"maxRetryCount": -2}}

@@ -14,10 +14,11 @@ from fcompile.commands.argocd.bundle import ACTION_NAMES, health, script
 from fcompile.emit import yaml
 from fcompile.model.names import RESTART_ANNOTATION
 from fcontroller.decide.states import STATES
-from fcontroller.decide.status_json import from_json, to_json
+from fcontroller.decide.status_json import to_json
 from tests.argocd.lives import ACTS, DISABLED, LOOKS, SOME_TIME, Act, Life, lives, outcome
 from tests.argocd.lua import ScriptError, act, run
 from tests.argocd.tools import tool
+from tests.decide.world import from_json
 
 LIVES = {life.name: life for life in lives()}
 CONFIG_MAP = Path(__file__).resolve().parents[2] / "plugins" / "argocd" / "argocd-cm.yaml"

@@ -8,9 +8,9 @@ import pytest
 
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING, STATES
 from fcontroller.decide.status import to_time
-from fcontroller.decide.status_json import from_json, to_json
+from fcontroller.decide.status_json import to_json
 from tests.decide.test_states import Meddled
-from tests.decide.world import SETTINGS, START, World, role_spec
+from tests.decide.world import SETTINGS, START, World, from_json, role_spec
 
 ALWAYS = {"fancyRetryPolicy": True, "maxRetryCount": -2}
 SPEC = {"taskRoles": [role_spec("a", 2, task={"retryPolicy": ALWAYS})], "retryPolicy": ALWAYS}

@@ -10,8 +10,8 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from fcontroller.decide.status_json import from_json, to_json
-from tests.decide.world import SETTINGS, World, role_spec
+from fcontroller.decide.status_json import to_json
+from tests.decide.world import SETTINGS, World, from_json, role_spec
 
 POLICIES = st.builds(lambda fancy, count: {"fancyRetryPolicy": fancy, "maxRetryCount": count}, st.booleans(), st.integers(-2, 3))
 COUNTS = st.builds(

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from fcontroller.decide.states import COMPLETED
-from fcontroller.decide.status_json import from_json, to_json
+from fcontroller.decide.status_json import to_json
 from tests.decide.test_as_upstream import compared
-from tests.decide.world import SETTINGS, Json, World, role_spec
+from tests.decide.world import SETTINGS, Json, World, from_json, role_spec
 
 RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
 NEVER = {"minFailedTaskCount": -1}

@@ -19,7 +19,8 @@ from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.messages import CUT, REASON, TOTAL, fitted, room, size
 from fcontroller.decide.status import Role, Status, Task
-from fcontroller.decide.status_json import from_json, to_json, to_text
+from fcontroller.decide.status_json import to_json, to_text
+from tests.decide.world import from_json
 
 Json = dict[str, Any]
 MIB = 1024 * 1024

@@ -10,10 +10,10 @@ from fcompile.model.framework import asks_for_pause
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller.decide.spec import restart_of
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, STATES
-from fcontroller.decide.status_json import from_json, to_json
+from fcontroller.decide.status_json import to_json
 from tests.decide.test_as_upstream import compared
 from tests.decide.test_states import Meddled
-from tests.decide.world import SETTINGS, Json, World, role_spec
+from tests.decide.world import SETTINGS, Json, World, from_json, role_spec
 
 RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
 FANCY = {"fancyRetryPolicy": True, "maxRetryCount": 0}

@@ -16,13 +16,13 @@ from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
 from fcontroller.decide.status_json import (
     COMPRESSED_FROM,
     StatusText,
-    from_json,
     status_from,
     task_to_json,
     text_of,
     to_json,
     to_text,
 )
+from tests.decide.world import from_json
 
 AWKWARD = 'a "quoted" \\ text\nof lines \u2028 \x01 é 😀'
 

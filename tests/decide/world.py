@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fcompile.default import default
+from fcompile.lower.intent import at_once
 from fcontroller.decide import observed
 from fcontroller.decide.actions import (
     Action,
@@ -41,7 +42,7 @@ from fcontroller.decide.framework import (
 from fcontroller.decide.spec import is_paused, read_spec
 from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Key, Status, to_time
-from fcontroller.decide.status_json import from_json, to_json
+from fcontroller.decide.status_json import status_from, to_json
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
 from fcontroller.testing.kubelet import NODE, ended, running
 
@@ -62,6 +63,11 @@ def role_spec(name: str, count: int, run: str = "forever", exits: str = "0", **c
     template = {"metadata": {"annotations": {"sim/run": run, "sim/exits": exits}}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
     task = {"pod": template, **changes.pop("task", {})}
     return {"name": name, "taskNumber": count, "task": task, **changes}
+
+
+def from_json(stored: Json) -> Status:
+    """Return a status that was stored."""
+    return at_once(status_from(stored))
 
 
 class Refused(Exception):

@@ -119,16 +119,12 @@ def to_json(status: Status) -> Json:
 _encode = msgspec.json.Encoder().encode
 
 
-def from_json(value: Mapping[str, Any]) -> Status:
-    """Return a status that was stored, by this controller or by upstream's. Raises LookupError, TypeError and ValueError for anything else.
-
-    Fields that are null may be missing: tools that patch a status, as Argo CD's actions do, leave out nulls.
-    """
-    return at_once(status_from(value))
-
-
 def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
-    """Read a status in steps, as `from_json` does at once."""
+    """Return, in steps, a status that was stored, by this controller or by upstream's.
+
+    Fields that are null may be missing: tools that patch a status, as Argo CD's actions do, leave out nulls. Raises LookupError, TypeError
+    and ValueError for anything else.
+    """
     attempt = value["attemptStatus"]
     status = Status(attempt["configMapName"], 0)
     _life_from_json(status, value)
