@@ -72,9 +72,6 @@ async def took(work: Awaitable[Any]) -> float:
     return asyncio.get_running_loop().time() - began
 
 
-Work = Callable[[VirtualLoop], Coroutine[Any, Any, None]]
-
-
 @pytest.mark.parametrize("bad", [1, 3, 30, 300])
 def test_a_tenant_behind_slow_webhooks_stops_nobody_else(bad: int) -> None:
     async def work(loop: VirtualLoop) -> None:

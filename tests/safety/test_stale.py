@@ -13,7 +13,6 @@ from tests.safety.world import World
 
 KINDS = ("frameworks", "configmaps", "pods")
 LAGS = range(6)
-PAIRS = list(product(LAGS, LAGS))
 A_MINUTE = 60
 """Seconds: where nothing is written, a bookmark says how new a cache is."""
 LIVES = ("tasks_and_framework_are_retried", "scaled_down_and_up", "a_pod_is_deleted", "stops", "the_config_map_is_deleted")

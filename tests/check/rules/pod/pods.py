@@ -31,11 +31,6 @@ def with_init(*, spec: dict[str, Any] | None = None, **fields: Any) -> dict[str,
     return pod(initContainers=[container("setup", **fields)], **(spec or {}))
 
 
-def with_volume(mounts: list[dict[str, Any]] | None = None, /, **source: Any) -> dict[str, Any]:
-    """A template with a volume `data`."""
-    return pod(container(volumeMounts=mounts) if mounts else container(), volumes=[{"name": "data", **source}])
-
-
 def findings(template: Any, version: int = 36) -> list[Finding]:
     return list(pod_rules(template, (), version=version))
 
