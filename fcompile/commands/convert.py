@@ -83,8 +83,8 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
             _tell_left_over(to, conversion)
     else:
         write(conversion.texts())
-    failed = conversion.refused or conversion.unreadable or (strict and conversion.different)
-    if strict and conversion.different and format != "json":
+    failed = conversion.refused or conversion.unreadable or (strict and conversion.differences)
+    if strict and conversion.differences and format != "json":
         say("--strict: what is different makes the exit code 1")
     return EXIT_ERRORS if failed else 0
 

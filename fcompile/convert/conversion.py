@@ -262,9 +262,9 @@ class Conversion:
         return [account for account in self.accounts if account.reasons]
 
     @property
-    def different(self) -> bool:
-        """Return whether anything will be different."""
-        return any(account.different for account in self.accounts)
+    def differences(self) -> int:
+        """Return how many differences there are in all."""
+        return sum(len(account.different) for account in self.accounts)
 
     def found(self) -> str:
         """Return what the input has in place of jobs, as the end of a message; empty when it has nothing."""

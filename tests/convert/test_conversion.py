@@ -530,7 +530,7 @@ def test_a_comment_tells_it_in_the_framework() -> None:
 def test_of_names_in_jobs_only_those_of_other_jobs_are_told() -> None:
     assert both("curl first-job-worker-1", "curl second-job-worker-1") == [[], []]
     same = convert("---\n".join(pytorch("first-job", "curl first-job-worker-1", f"n{number}") for number in range(15)))
-    assert not same.different
+    assert not same.differences
 
 
 def test_a_name_in_another_namespace_is_told_where_it_is_meant() -> None:

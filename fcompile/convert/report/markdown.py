@@ -50,9 +50,8 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
 
 def _summary(conversion: Conversion) -> str:
     jobs, refused = len(conversion.jobs), len(conversion.refused)
-    differences = sum(len(account.different) for account in conversion.accounts)
     converted = f"**{jobs - refused} of {counted(jobs, 'job')} converted**"
-    return f"{converted}{f', {refused} refused' if refused else ''}; {counted(differences, 'difference')} to look at."
+    return f"{converted}{f', {refused} refused' if refused else ''}; {counted(conversion.differences, 'difference')} to look at."
 
 
 def _account(account: Account, verbose: bool, shared: Common) -> Iterator[str]:

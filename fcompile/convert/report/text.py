@@ -24,9 +24,8 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
     for note, accounts in shared.notes.items():
         yield f"in {len(accounts):,} jobs: note: {visible(note)}.\n"
     jobs, refused = conversion.jobs, conversion.refused
-    differences = sum(len(account.different) for account in conversion.accounts)
     passed = f"; {counted(conversion.frameworks, 'Framework')} passed through" if conversion.frameworks else ""
-    yield f"Converted {len(jobs) - len(refused)} of {counted(len(jobs), 'job')}; {counted(differences, 'difference')}{passed}.\n"
+    yield f"Converted {len(jobs) - len(refused)} of {counted(len(jobs), 'job')}; {counted(conversion.differences, 'difference')}{passed}.\n"
 
 
 def title(account: Account) -> str:
