@@ -96,6 +96,26 @@ def creation(cluster: Cluster, count: int) -> Iterator[Row]:
     yield Row("… CPU of a plain request / that of one by aiohttp", floor_cpu / slower[1], 0.75, about)
 
 
+def loss(cluster: Cluster, count: int) -> Iterator[Row]:
+    """How long it takes until all Pods of an attempt that was lost are there again, from when the new attempt begins."""
+    before = _floor(cluster, count)[0]
+    with _namespace(cluster) as namespace, controller(cluster, namespace) as ours:
+        _post(cluster, namespace, framework("train", namespace, count, retried=True))
+        _until(lambda: _count(cluster, namespace, "pods") >= count)
+        attempt = f"/api/v1/namespaces/{namespace}/configmaps/train-attempt"
+        uid, cpu, lost = cluster.api.request("GET", attempt)[1]["metadata"]["uid"], ours.cpu, time.perf_counter()
+        cluster.api.request("DELETE", attempt, {"propagationPolicy": "Foreground"})
+        _until(lambda: cluster.api.request("GET", attempt)[1].get("metadata", {}).get("uid", uid) != uid)
+        began = time.perf_counter()
+        _until(lambda: _count(cluster, namespace, "pods") >= count)
+        took, cpu = time.perf_counter() - began, ours.cpu - cpu
+    floor = (before + _floor(cluster, count)[0]) / 2
+    about = (
+        f"{count / took:.0f}/s, {began - lost:.0f} s after the loss; {cpu / count * 1000:.2f} ms of CPU each; floor {count / floor:.0f}/s"
+    )
+    yield Row(f"{count} Pods of a lost attempt made again / plain concurrent requests for them", took / floor, None, about)
+
+
 def _floor(cluster: Cluster, count: int, how: str = "post") -> tuple[float, float]:
     """Seconds, of the clock and of CPU, that plain requests for the Pods take."""
     with _namespace(cluster) as namespace:

@@ -33,8 +33,11 @@ AT_A_TIME = 32
 NAME = "floor"
 
 
-def framework(name: str, namespace: str, count: int) -> Json:
-    """Return a compiled Framework of one role, with a small Pod; it completes when all its tasks have succeeded."""
+def framework(name: str, namespace: str, count: int, *, retried: bool = False) -> Json:
+    """Return a compiled Framework of one role, with a small Pod; it completes when all its tasks have succeeded.
+
+    :param retried: whether there is another attempt after one that was lost.
+    """
     container = {
         "name": "main",
         "image": "registry.example.com/training/worker:2.7.1",
@@ -47,7 +50,8 @@ def framework(name: str, namespace: str, count: int) -> Json:
     pod = {"spec": {"restartPolicy": "Never", "containers": [container], "volumes": [volume]}}
     role = {"name": "worker", "taskNumber": count, "task": {"pod": pod}}
     head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": name}}
-    return compile_framework({**head, "spec": {"taskRoles": [role]}}, namespace).framework
+    spec = {"retryPolicy": {"fancyRetryPolicy": retried}, "taskRoles": [role]}
+    return compile_framework({**head, "spec": spec}, namespace).framework
 
 
 Send = Callable[[str, bytes], Awaitable[int]]
