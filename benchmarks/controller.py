@@ -72,6 +72,7 @@ def main() -> int:
 def rows(cluster: Cluster, scale: int) -> Iterator[Row]:
     """Yield every measurement, at so many times less than the full numbers."""
     yield from creation(cluster, 10_000 // scale)
+    yield from loss(cluster, 10_000 // scale)
     for count in (1_000 // scale, 10_000 // scale):
         yield from whole_life(count)
     yield from many(cluster, 200 // scale, 10)
