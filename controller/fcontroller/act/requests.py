@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcompile.model import names
 from fcontroller.act.pages import Pages
 from fcontroller.act.retry import SLOW
 from fcontroller.api import Answer, Api, Json, Projection, Query, collection, path_of
-from fcontroller.decide.owners import FOREGROUND, controller_of, owners
+from fcontroller.decide.owners import FOREGROUND, controller_of, owners, shortened
 
 _FEW = 2
 """Owners, and finalizers, that are kept of an object of which only its metadata is listed, so that one can be told from several."""
-_LONGEST_NAME = 253
 _TRANSITORY = 3
 """The number of failures in a row from which a problem of the server is reported."""
 
@@ -128,15 +127,11 @@ def _brief(metadata: Json) -> Json:
     kept = {key: value for key, value in metadata.items() if key != "labels"}
     if "ownerReferences" in metadata:
         few = [owner for place, owner in enumerate(owners(metadata)) if place < _FEW or owner.get("controller")]
-        kept["ownerReferences"] = [{key: _cut(value) for key, value in owner.items()} for owner in few]
+        kept["ownerReferences"] = [shortened(owner) for owner in few]
     if "finalizers" in metadata:
         finalizers = metadata["finalizers"] or ()
         kept["finalizers"] = [each for place, each in enumerate(finalizers) if place < _FEW or each == FOREGROUND]
     return kept
-
-
-def _cut(value: Any) -> Any:
-    return value[:_LONGEST_NAME] if isinstance(value, str) else value
 
 
 async def _pages(api: Api, path: str, query: Query, projection: Projection) -> AsyncIterator[Json]:

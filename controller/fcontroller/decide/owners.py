@@ -14,6 +14,7 @@ FOREGROUND: Final = "foregroundDeletion"
 """The finalizer with which the garbage collector keeps an owner until what blocks its deletion is gone."""
 ORPHAN: Final = "orphan"
 """The finalizer with which it takes the owner off what it owns, so that this stays."""
+_LONGEST_NAME = 253
 
 
 def framework_owner(framework: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,6 +46,11 @@ def owners(metadata: Mapping[str, Any]) -> Sequence[dict[str, Any]]:
 def controller_of(metadata: Mapping[str, Any]) -> str:
     """Return the uid of the owner that is the object's controller, or the empty string."""
     return next((str(owner["uid"]) for owner in owners(metadata) if owner.get("controller")), "")
+
+
+def shortened(owner: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a reference whose texts are no longer than any name: the API server takes a megabyte, and that is then none of ours."""
+    return {key: value[:_LONGEST_NAME] if isinstance(value, str) else value for key, value in owner.items()}
 
 
 def is_labelled(metadata: Mapping[str, Any], framework: str) -> bool:

@@ -16,7 +16,7 @@ from fcontroller.act import requests
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Api, Json, Projection, collection, version_of
 from fcontroller.decide import observed
-from fcontroller.decide.owners import is_framework, is_labelled, owners
+from fcontroller.decide.owners import is_framework, is_labelled, owners, shortened
 from fcontroller.decide.services import SPEC
 from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
@@ -26,7 +26,6 @@ _CONFIG_MAP = names.config_map_name("")
 _KEPT = ("deletionTimestamp", "name", "namespace", "resourceVersion", "uid")
 """What is kept of the metadata of Services as it is."""
 _LABELS = (names.FRAMEWORK_NAME, names.TASKROLE_NAME)
-_LONGEST_NAME = 253
 _LISTED_SOON = 0.5
 """Seconds until it is looked at again whether a reflector has listed its whole collection."""
 Notify = Callable[[Name, Message], None]
@@ -298,14 +297,10 @@ def essence(service: Json) -> Json:
     kept = {
         **{key: metadata[key] for key in _KEPT if key in metadata},
         "labels": {key: labels[key] for key in _LABELS if key in labels},
-        "ownerReferences": [_short(owner) for owner in owners(metadata) if owner.get("controller")],
+        "ownerReferences": [shortened(owner) for owner in owners(metadata) if owner.get("controller")],
         "finalizers": (metadata.get("finalizers") or [])[:1],
     }
     return {"metadata": kept, "spec": spec}
-
-
-def _short(owner: Json) -> Json:
-    return {key: value[:_LONGEST_NAME] if isinstance(value, str) else value for key, value in owner.items()}
 
 
 def _outlives(pod: Json) -> bool:
