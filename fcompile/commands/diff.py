@@ -12,7 +12,7 @@ import click
 
 from fcompile.commands.comparison_input import Contents, RawFile, read_side
 from fcompile.commands.group import argument, command, completed
-from fcompile.commands.option_values import check_paths, checked_with
+from fcompile.commands.option_values import check_paths, checked_with, is_there
 from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import WriterListener, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import first_of, visible
@@ -180,7 +180,7 @@ def _check_named(paths: Sequence[str]) -> None:
     except UsageError as error:
         from fcompile.commands.git import is_revision
 
-        missing, there = ([path for path in paths if os.path.exists(path) == found] for found in (False, True))
+        missing, there = ([path for path in paths if is_there(path) == found] for found in (False, True))
         if len(missing) <= 2 and all(map(is_revision, missing)):
             meant = visible(" ".join(["..".join(missing), *there]))
             raise UsageError(f"{error}; revisions of git are compared with --git {meant}") from None

@@ -49,7 +49,7 @@ def check_paths(paths: Sequence[str]) -> None:
     """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
     if "" in paths:
         raise UsageError("a path is empty: is a variable not set? `.` is this folder")
-    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
+    missing = [visible(path) for path in paths if path != "-" and not is_there(path)]
     if missing:
         if missing[0].startswith(("http://", "https://")):
             raise UsageError(f"{missing[0]}: nothing is fetched: `curl -fsSL URL | fcompile … -` reads it from stdin")
@@ -80,7 +80,8 @@ def _here() -> str:
         return ""
 
 
-def _is_there(path: str) -> bool:
+def is_there(path: str) -> bool:
+    """Return whether something has this path, be it a link that leads nowhere."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
