@@ -67,7 +67,13 @@ def _container(kind: str) -> dict[str, Rule | list[Rule]]:
         f"{kind}.image": {**NEEDED, "format": "image"},
         f"{kind}.imagePullPolicy": {"enum": PULL_POLICIES},
         f"{kind}.terminationMessagePolicy": {"enum": ["File", "FallbackToLogsOnError"]},
-        f"{kind}.restartPolicy": since(29, {"enum": ["Always", ["Never", 35], ["OnFailure", 35]], "nonempty": True}),
+        # 1.34 drops all but that of sidecars, whatever it says.
+        f"{kind}.restartPolicy": [
+            {"until": 28},
+            {"enum": ["Always"], "nonempty": True, "since": 29, "until": 33},
+            {"since": 34, "until": 34},
+            {"enum": ["Always", ["Never", 35], ["OnFailure", 35]], "nonempty": True, "since": 35},
+        ],
         f"{kind}.restartPolicyRules": {"max_items": 20},
     }
 

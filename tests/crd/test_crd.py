@@ -62,6 +62,14 @@ def test_a_field_is_there_from_the_version_that_has_it() -> None:
     assert "hostnameOverride" not in at(schema(first - 1), pod)["properties"]
 
 
+@pytest.mark.parametrize(("version", "values"), [(28, None), (33, ["Always"]), (34, None), (35, ["Always", "Never", "OnFailure"])])
+def test_a_restart_policy_of_a_container_is_refused_only_where_the_api_server_reads_it(version: int, values: list[str] | None) -> None:
+    """1.28 drops each, 1.34 each that is no sidecar's: whatever it says, the Pod runs."""
+    for containers in ("containers", "initContainers"):
+        policy = at(schema(version), f".spec.taskRoles.task.pod.spec.{containers}")["properties"]["restartPolicy"]
+        assert policy.get("enum") == values
+
+
 def test_the_command_prints_it_as_yaml(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["crd", "--kubernetes-version", "1.30"]) == 0
     assert values(capsys.readouterr().out.encode()) == [crd(30)]

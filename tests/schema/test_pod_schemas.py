@@ -69,7 +69,7 @@ def test_fields_are_there_in_their_versions_only() -> None:
 
 
 def test_values_of_versions() -> None:
-    assert pod_type("Container", 34)["restartPolicy"].enum == ("Always",)
+    assert pod_type("Container", 33)["restartPolicy"].enum == ("Always",)
     assert pod_type("Container", 35)["restartPolicy"].enum == ("Always", "Never", "OnFailure")
     assert values_by_version("Container", "restartPolicy") == {"Always": (25, 37), "Never": (35, 37), "OnFailure": (35, 37)}
 

@@ -454,7 +454,7 @@ def test_an_unknown_value(value: Any, says: str, fix: str | None) -> None:
 
 def test_a_value_of_another_version() -> None:
     value = with_main(restartPolicy="OnFailure")
-    assert "came with Kubernetes 1.35, and this is checked for 1.34" in only(value, 34).message
+    assert "came with Kubernetes 1.35, and this is checked for 1.33" in only(value, 33).message
     assert found(value, 35) == []
 
 
