@@ -119,7 +119,7 @@ def _taken_out(path: Path) -> Path:
 
 def _is_of_values(finding: Finding) -> bool:
     code = finding.rule.code
-    return finding.rule.severity is Severity.ERROR and code.startswith("FC1") and code not in _UNREADABLE
+    return finding.rule.severity is Severity.ERROR and code.startswith("FC1") and code not in _UNREADABLE and not finding.is_beyond_type
 
 
 def _unseen(path: Path, dropped: set[Path], version: int) -> bool:

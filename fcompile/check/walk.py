@@ -30,9 +30,11 @@ class Walk:
         """The path of that value."""
         self.findings: list[Finding] = []
 
-    def report(self, rule: Rule, path: Path, message: str, part: Part = "value", fix: Fix | None = None) -> None:
+    def report(
+        self, rule: Rule, path: Path, message: str, part: Part = "value", fix: Fix | None = None, *, is_beyond_type: bool = False
+    ) -> None:
         """Add a finding. Raises Enough when there are too many."""
-        self.findings.append(Finding(rule, path, message, part, fix))
+        self.findings.append(Finding(rule, path, message, part, fix, is_beyond_type=is_beyond_type))
         if len(self.findings) > MAX_PROBLEMS:
             raise Enough
 

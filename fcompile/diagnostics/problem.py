@@ -88,6 +88,8 @@ class Finding(NamedTuple):
     part: Part = "value"
     fix: Fix | None = None
     related: tuple[Related, ...] = ()
+    is_beyond_type: bool = False
+    """The value is a number that the field's type cannot hold: the API server refuses it even in a field that it drops."""
 
 
 class Edit(NamedTuple):

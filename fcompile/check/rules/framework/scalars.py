@@ -218,7 +218,9 @@ def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, st
     else:
         limit = f"between {low} and {high}"
     meaning = _NEGATIVE.get(here[-1], "") if value < low else ""
-    walk.report(OUT_OF_BOUNDS, here, f"{called(path, step)} is {digits}, and must be {limit}{meaning}")
+    message = f"{called(path, step)} is {digits}, and must be {limit}{meaning}"
+    beyond = not -(2 ** BITS[field.format]) <= value < 2 ** BITS[field.format]
+    walk.report(OUT_OF_BOUNDS, here, message, is_beyond_type=beyond)
 
 
 def _digits(value: int | float) -> str:

@@ -83,6 +83,14 @@ def test_what_cannot_be_read_is_refused_anywhere() -> None:
     assert both(pod(resources={"limits": {"cpu": "x"}}), 33) == ["FC151 spec.resources.limits.cpu"]
 
 
+@pytest.mark.parametrize(
+    ("number", "is_refused"), [(2**31 - 1, False), (-(2**31), False), (2**31, True), (-(2**31) - 1, True), (1e20, True)]
+)
+def test_a_number_beyond_its_type_is_refused_anywhere(number: float, is_refused: bool) -> None:
+    expected = ["FC131 spec.evictionResponders[0].priority"] if is_refused else []
+    assert both(pod(evictionResponders=[{"name": "a.b/c", "priority": number}]), 37) == expected
+
+
 def test_selectors_of_spread_constraints_in_old_versions() -> None:
     constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"a": "b c"}}}
     template = pod(topologySpreadConstraints=[constraint])
