@@ -19,8 +19,8 @@ class PodOwners:
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._next: dict[str, asyncio.Task[dict[str, OwnedPod]]] = {}
-        """By namespace, the list that has not begun yet."""
+        self._next: dict[str, tuple[asyncio.Task[dict[str, OwnedPod]], set[str]]] = {}
+        """By namespace, the list that has not begun yet, and the uids that are looked for in it."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def pod_of(self, namespace: str, owner: str) -> OwnedPod | None:
@@ -29,14 +29,16 @@ class PodOwners:
         Raises Refused and Unreachable, for all who wait for a list: if each tried again, the last would wait for hours.
         """
         if namespace not in self._next:
-            self._next[namespace] = asyncio.get_running_loop().create_task(self._list(namespace))
-        return (await asyncio.shield(self._next[namespace])).get(owner)  # Others wait for it too.
+            self._next[namespace] = asyncio.get_running_loop().create_task(self._list(namespace)), set()
+        listed, wanted = self._next[namespace]
+        wanted.add(owner)
+        return (await asyncio.shield(listed)).get(owner)  # Others wait for it too.
 
     async def _list(self, namespace: str) -> dict[str, OwnedPod]:
         async with self._locks.setdefault(namespace, asyncio.Lock()):
-            del self._next[namespace]
+            _, wanted = self._next.pop(namespace)
             try:
                 async with asyncio.timeout(_LONGEST):
-                    return await requests.pod_owners(self._api, namespace)
+                    return await requests.pods_of(self._api, namespace, wanted)
             except TimeoutError:
                 raise Unreachable(_TOO_LONG) from None

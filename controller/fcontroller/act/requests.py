@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence, Set
 from typing import NamedTuple
 
 from fcompile.model import names
@@ -107,20 +107,21 @@ async def create(api: Api, kind: str, value: Json) -> Json:
     return _taken(await api.request("POST", collection(kind, value["metadata"]["namespace"]), value))
 
 
-async def list_owned(
-    api: Api, kind: str, namespace: str, framework: str, projection: Projection = Projection.WHOLE
-) -> tuple[list[Json], int]:
-    """Return the objects of a kind that have a Framework's label, and the resourceVersion of that list.
+async def pages_of_owned(
+    api: Api, kind: str, namespace: str, framework: str, projection: Projection
+) -> AsyncIterator[tuple[list[Json], int]]:
+    """Yield the objects of a kind that have a Framework's label, page by page, each with the resourceVersion of the list.
 
-    Anybody may write objects with that label: of metadata alone, no more is kept than decisions depend on.
+    Anybody may write such objects, as large as etcd takes them: no more may be kept of a page than decisions depend on.
     """
-    items: list[Json] = []
-    version = 0
     async for page in _pages(api, collection(kind, namespace), {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}"}, projection):
-        found = page["items"] or ()
-        items += [{"metadata": _brief(item["metadata"])} for item in found] if projection is Projection.METADATA else found
-        version = int(page["metadata"]["resourceVersion"])
-    return items, version
+        yield page["items"] or [], int(page["metadata"]["resourceVersion"])
+
+
+async def list_owned(api: Api, kind: str, namespace: str, framework: str) -> list[Json]:
+    """Return the metadata of the objects of a kind that have a Framework's label: no more of it than decisions depend on."""
+    pages = pages_of_owned(api, kind, namespace, framework, Projection.METADATA)
+    return [_brief(item["metadata"]) async for page, _ in pages for item in page]
 
 
 def _brief(metadata: Json) -> Json:
@@ -187,14 +188,14 @@ class OwnedPod(NamedTuple):
     """Whether that owner controls it, and nobody has deleted it yet."""
 
 
-async def pod_owners(api: Api, namespace: str) -> dict[str, OwnedPod]:
-    """Return the uids of all owners of Pods in a namespace, each with one of its Pods: one that is left, if there is any."""
+async def pods_of(api: Api, namespace: str, wanted: Set[str]) -> dict[str, OwnedPod]:
+    """Return one Pod of each owner with a wanted uid that has any in the namespace: one that is left, if there is any."""
     found: dict[str, OwnedPod] = {}
     async for page in _pages(api, collection("pods", namespace), {}, Projection.METADATA):
         for metadata in [pod["metadata"] for pod in page["items"] or ()]:
             for owner in owners(metadata):
                 left = bool(owner.get("controller")) and "deletionTimestamp" not in metadata
-                if left or owner["uid"] not in found:
+                if owner["uid"] in wanted and (left or owner["uid"] not in found):
                     found[owner["uid"]] = OwnedPod(metadata["name"], metadata["uid"], left)
     return found
 

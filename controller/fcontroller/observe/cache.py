@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from fcompile.model import names
 from fcompile.model.framework import MAX_SERVICE_PORTS
@@ -29,6 +31,7 @@ _LABELS = (names.FRAMEWORK_NAME, names.TASKROLE_NAME)
 _LISTED_SOON = 0.5
 """Seconds until it is looked at again whether a reflector has listed its whole collection."""
 Notify = Callable[[Name, Message], None]
+Kept = TypeVar("Kept")
 
 
 class Owned:
@@ -105,38 +108,49 @@ class Cache:
     async def refresh(self, name: Name) -> None:
         """Read a Framework's Pods and ConfigMap now, ahead of the watches, and tell what has changed. Raises Refused and Unreachable."""
         owned, (pods, config_maps, _) = self.of(name), self.reflectors
-        found = await self._list(name, "configmaps", config_maps, Projection.METADATA)
-        if found is not None and found[1] > owned.config_map_version:
-            values, owned.config_map_version = found
-            held = [value for value in values if value["metadata"]["name"] == names.config_map_name(name[1])]
-            there, owned.config_map = owned.config_map, observed.config_map(held[0]) if held else None
+        held = await self._list(name, "configmaps", config_maps, Projection.METADATA, partial(_held_config_map, name[1]))
+        if held is not None and held[1] > owned.config_map_version:
+            values, owned.config_map_version = held
+            there, owned.config_map = owned.config_map, values[0] if values else None
             if there != owned.config_map:
                 self._notify(name, Due(None))
-        found = await self._list(name, "pods", pods, Projection.POD)
+        found = await self._list(name, "pods", pods, Projection.POD, partial(_task_pod, name[1]))
         if found is not None and found[1] > owned.pods_version:
-            values, owned.pods_version = found
+            tasks, owned.pods_version = found
             before = owned.pods.copy()
             owned.pods.clear()
-            for pod in values:
-                owner, key = task_of(pod["metadata"]["name"])
-                if owner == name[1] and not _outlives(pod):
-                    owned.pods[key] = observed.pod(pod)
+            owned.pods.update(tasks)
             for key in {**before, **owned.pods}:
                 if _differs(before.get(key), owned.pods.get(key)):
                     self._notify(name, PodSeen(key))
 
-    async def _list(self, name: Name, kind: str, reflector: Reflector, projection: Projection) -> tuple[list[Json], int] | None:
+    async def _list(
+        self, name: Name, kind: str, reflector: Reflector, projection: Projection, keep: Callable[[Json], Kept | None]
+    ) -> tuple[list[Kept], int] | None:
         """Return a Framework's objects of a kind and the resourceVersion of that list, or None if the reflector has told all of it by then.
 
         What the reflector has told is never told again, so an older list must not replace it.
+
+        :param keep: returns what is kept of an object, if anything.
         """
         while True:
-            values, version = await requests.list_owned(self._api, kind, *name, projection)
+            values, version = list[Kept](), 0
+            async for page, version in requests.pages_of_owned(self._api, kind, *name, projection):  # noqa: B007  The last counts.
+                values += [kept for value in page if (kept := keep(value)) is not None]
             if version > reflector.told:
                 return values, version
             if version <= reflector.version:
                 return None
             await asyncio.sleep(_LISTED_SOON)
+
+
+def _held_config_map(framework: str, value: Json) -> observed.ConfigMap | None:
+    return observed.config_map(value) if value["metadata"]["name"] == names.config_map_name(framework) else None
+
+
+def _task_pod(framework: str, value: Json) -> tuple[Key, observed.Pod] | None:
+    owner, key = task_of(value["metadata"]["name"])
+    return (key, observed.pod(value)) if owner == framework and not _outlives(value) else None
 
 
 class _Pods:

@@ -113,12 +113,12 @@ class Garbage:
         What owns something was there before it: so if an owner is not found after it, that is gone for good.
         """
         api, config_map_path = self._dependencies.api, path_of("configmaps", name[0], names.config_map_name(name[1]))
-        listed = {kind: (await requests.list_owned(api, kind, *name, Projection.METADATA))[0] for kind in ("pods", "services")}
+        listed = {kind: await requests.list_owned(api, kind, *name) for kind in ("pods", "services")}
         config_map = await requests.find(api, config_map_path, Projection.METADATA)
         framework = await requests.find(api, path_of("frameworks", *name), Projection.METADATA)
         values = {} if config_map is None else {config_map_path: config_map["metadata"]}
         for kind, found in listed.items():
-            values |= {path_of(kind, name[0], value["metadata"]["name"]): value["metadata"] for value in found}
+            values |= {path_of(kind, name[0], metadata["name"]): metadata for metadata in found}
         there, left = set[str](), dict[str, Json]()
         if framework is not None and not awaits_collector(framework["metadata"]):
             there.add(framework["metadata"]["uid"])

@@ -165,8 +165,8 @@ class Reconciler:
 
     async def _moved(self) -> set[Key]:
         """Return the tasks whose Pods are the Framework's own: the controller before has moved them. Raises Refused and Unreachable."""
-        pods, _ = await requests.list_owned(self.dependencies.api, "pods", *self.key, Projection.METADATA)
-        return {task_of(pod["metadata"]["name"])[1] for pod in pods if controller_of(pod["metadata"]) == self.uid}
+        pods = await requests.list_owned(self.dependencies.api, "pods", *self.key)
+        return {task_of(pod["name"])[1] for pod in pods if controller_of(pod) == self.uid}
 
     # Its life
 
@@ -332,15 +332,15 @@ class Reconciler:
 
     async def _compare(self, renderer: PodRenderer, mailbox: Mailbox) -> None:
         """Compare all Pods of an attempt that began under upstream's controller with its intent, which is newer."""
+        differing, breath = dict[str, list[str]](), Breath()
         try:
-            pods, _ = await requests.list_owned(self.dependencies.api, "pods", *self.key)
+            async for page, _ in requests.pages_of_owned(self.dependencies.api, "pods", *self.key, Projection.WHOLE):
+                for pod in page:
+                    if fields := self.differing_fields(pod, renderer):
+                        differing[pod["metadata"]["name"]] = fields
+                    await breath.take()
         except (Refused, Unreachable):
             return  # Adopted Pods are compared again when the spec changes or the controller starts.
-        differing, breath = dict[str, list[str]](), Breath()
-        for pod in pods:
-            if fields := self.differing_fields(pod, renderer):
-                differing[pod["metadata"]["name"]] = fields
-            await breath.take()
         mailbox.put(PodsCompared(renderer.config_map_uid, differing))
 
     def differing_fields(self, pod: Json, renderer: PodRenderer | None) -> list[str]:

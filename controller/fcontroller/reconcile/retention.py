@@ -179,15 +179,14 @@ class Retention:
         if not (status.get("attemptStatus") or {}).get("retryRefused"):
             return
         namespace, uid = metadata["namespace"], metadata["uid"]
-        listed, _ = await requests.list_owned(api, "pods", namespace, metadata["name"], Projection.METADATA)
-        pods: dict[str, Json] = {pod["metadata"]["name"]: pod for pod in listed}
+        pods: dict[str, Json] = {pod["name"]: pod for pod in await requests.list_owned(api, "pods", namespace, metadata["name"])}
         read = await read_status(status, namespace)
         for pod_name in [task.attempt.object_name for _, task in read.tasks() if task.pod_kept and task.attempt.object_name not in pods]:
             found = await requests.find(api, path_of("pods", namespace, pod_name), Projection.METADATA)
             if found is not None:
-                pods[pod_name] = found
+                pods[pod_name] = found["metadata"]
         refused: Refused | None = None
-        for pod in [pod["metadata"] for pod in pods.values()]:
+        for pod in pods.values():
             if controller_of(pod) == uid and "deletionTimestamp" not in pod:
                 try:
                     await requests.delete(api, path_of("pods", namespace, pod["name"]), pod["uid"])
