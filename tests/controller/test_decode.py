@@ -39,3 +39,41 @@ def test_what_is_kept_of_a_config_map_is_enough() -> None:
     kept = observed.config_map(decode.event(text, Projection.METADATA)["object"])
     assert kept == observed.config_map({"metadata": metadata})
     assert kept.awaits_collector
+
+
+LEVELS = 10_000
+"""The most that an API server takes."""
+
+
+@pytest.mark.parametrize("projection", Projection)
+def test_what_is_nested_too_deep_is_cut_and_the_rest_is_decoded(projection: Projection) -> None:
+    """Anybody may write such `managedFields`, in an object that is then in everybody's list."""
+    nested = '{"f:a":' * LEVELS + "{}" + "}" * LEVELS
+    pod = {"metadata": {"name": '}]"\\', "managedFields": [{"fieldsV1": "NESTED"}], "uid": "u"}, "status": {"phase": "[{"}}
+    text = json.dumps({"metadata": {}, "items": [pod, {"metadata": {"name": "next"}}]}).replace('"NESTED"', nested).encode()
+    with pytest.raises(decode.TooDeep):
+        decode.answer(text, projection, listed=True)
+    first, following = decode.answer(decode.cut(text), projection, listed=True)["items"]
+    assert (first["metadata"]["name"], first["metadata"]["uid"], following["metadata"]["name"]) == ('}]"\\', "u", "next")
+    assert first.get("status", {}).get("phase", "[{") == "[{"
+
+
+WHOLE = b'{"a": [{}, "[{", 1.5, null], "b": "\\"]"}'
+
+
+@pytest.mark.parametrize("text", [b"", b"[" * 9, b'"[', b'{"a":"\\', b"]]]", b"[" + b" " * 1_000_000, WHOLE])
+def test_of_what_is_not_too_deep_nothing_is_cut(text: bytes) -> None:
+    assert decode.cut(text) == text
+
+
+def test_what_is_cut_is_no_more_than_what_is_too_deep() -> None:
+    for levels, wanted in ((decode.LEVELS, None), (decode.LEVELS + 1, decode.CUT)):
+        value = json.loads(decode.cut(b"[" * levels + b"]" * levels))
+        for _ in range(decode.LEVELS - 1):
+            (value,) = value
+        assert value == ([] if wanted is None else [wanted])
+
+
+def test_what_has_no_end_is_unreadable() -> None:
+    with pytest.raises(decode.Unreadable):
+        decode.event(decode.cut(b"[" * LEVELS), Projection.WHOLE)

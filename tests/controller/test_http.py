@@ -23,7 +23,7 @@ from fcontroller.act import client, http
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
 from fcontroller.act.plain import NoServer, look_up, server_of
-from fcontroller.api import TooLong, Unreachable
+from fcontroller.api import Projection, TooLong, Unreachable
 from fcontroller.breath import AWAKE
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -805,3 +805,31 @@ def test_no_connection_outlives_a_close(loop: Callable[[], asyncio.AbstractEvent
                     await asyncio.sleep(0.001)
 
     run(loop, test())
+
+
+@pytest.mark.parametrize("projection", Projection)
+def test_an_object_that_is_nested_too_deep_holds_up_no_other(cluster: Cluster, namespace: str, projection: Projection) -> None:
+    """Anybody may write such an object. Once it was in the lists and watches of the controller, this ended, again and again."""
+    nested = '{"f:a":' * 9_000 + "{}" + "}" * 9_000
+    entry = '{"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": ' + nested + "}"
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    for name, fields in (("deep", f"[{entry}]"), ("next", "[]")):
+        text = '{"metadata": {"name": "' + name + '", "labels": {"tested": "yes"}, "managedFields": ' + fields + "}}"
+        assert cluster.api.send("POST", path, text, content_type="application/json").status == 201
+
+    async def test() -> None:
+        client = from_kubeconfig(str(cluster.kubeconfig))
+        try:
+            query = {"labelSelector": "tested", "resourceVersion": "0", "timeoutSeconds": "2"}
+            listed = await client.request("GET", path, None, {"labelSelector": "tested"}, projection)
+            events = [event["object"] async for event in client.watch(path, query, projection)]
+            for values in (listed.body["items"], events):
+                assert [value["metadata"]["name"] for value in values] == ["deep", "next"]
+            found = (await client.request("GET", f"{path}/deep", projection=projection)).body
+            assert found["metadata"]["name"] == "deep"
+            if projection is Projection.WHOLE:  # The server makes of what was cut what it thinks right.
+                assert (await client.request("PUT", f"{path}/deep", {**found, "data": {"a": "b"}})).body["data"] == {"a": "b"}
+        finally:
+            await client.close()
+
+    run(asyncio.SelectorEventLoop, test())

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http import HTTPStatus
 from threading import Thread
 from typing import TypeVar
@@ -19,7 +20,7 @@ import msgspec
 
 from fcompile._version import __version__
 from fcontroller.act import decode, http
-from fcontroller.act.decode import Unreadable
+from fcontroller.act.decode import TooDeep, Unreadable
 from fcontroller.act.http import Origin
 from fcontroller.act.plain import NoServer, Server, beginning, look_up, no_object
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, content_of, target_of
@@ -89,8 +90,8 @@ class Client(Api):
             if code == 401:
                 self._authorized_until = 0.0
             self._note_time(about.get("date"))
-            answer = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
-            return Answer(code, answer, _seconds(about.get("retry-after")))
+            read = partial(decode.answer, projection=projection, listed=_is_list(method, path)) if code < 300 else partial(_refusal, code)
+            return Answer(code, await _decoded(read, text), _seconds(about.get("retry-after")))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
             raise Unreachable(f"{method} {path}: {no_object(code, path, text)}") from error
         except Unreachable as error:
@@ -111,7 +112,7 @@ class Client(Api):
                     if stream.status == 200:
                         *lines, rest = rest.split(b"\n")
                         for line in lines:
-                            yield decode.event(line, projection)
+                            yield await _decoded(partial(decode.event, projection=projection), line)
                 if stream.status != 200:
                     yield {"type": "ERROR", "object": _refusal(stream.status, rest)}
         except (Unreachable, Unreadable) as error:
@@ -157,6 +158,14 @@ def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
 
     Thread(target=run, daemon=True).start()
     return asyncio.wrap_future(outcome)
+
+
+async def _decoded(read: Callable[[bytes], Json], text: bytes) -> Json:
+    """Return what is read of a text, without what is nested too deep in it: one such object must not hold up all others."""
+    try:
+        return read(text)
+    except TooDeep:
+        return read(await _in_thread(partial(decode.cut, text)))  # Of many megabytes it takes seconds.
 
 
 def _target(path: str, query: Query | None) -> str:
