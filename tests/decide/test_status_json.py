@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 from collections.abc import Generator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from fcompile.model.packed import STATUS_BYTES, STATUS_VALUES, role_statuses
 from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
 from fcontroller.decide.status_json import (
     COMPRESSED_FROM,
+    MOST_ROLES,
     StatusText,
     status_from,
     task_to_json,
@@ -111,6 +113,18 @@ def test_values_that_would_fill_the_memory_are_refused(many: str) -> None:
     """Forty kilobytes of these, compressed, became 650 MiB."""
     with pytest.raises(ValueError, match="more than 1,500,000 values"):
         from_json(packed(f"[{many * (STATUS_VALUES + 1)}1]"))
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_more_roles_than_a_framework_comes_to_are_refused(compressed: bool) -> None:
+    """Eighty kilobytes of half a million such, compressed, took 300 MiB, and seconds of the event loop's time at each look."""
+    for number, is_read in ((MOST_ROLES, True), (MOST_ROLES + 1, False)):
+        roles = [{"name": "a", "instanceUID": "u"}] * number
+        stored = packed(json.dumps(roles))
+        if not compressed:
+            stored["attemptStatus"] |= {"taskRoleStatuses": roles, "taskRoleStatusesCompressed": None}
+        with nullcontext() if is_read else pytest.raises(ValueError, match="more than 10,500 roles"):
+            assert len(from_json(stored).roles) == number
 
 
 @pytest.mark.parametrize("said", [",[{" * STATUS_VALUES, '\\",' * STATUS_VALUES])

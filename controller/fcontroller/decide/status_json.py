@@ -16,6 +16,7 @@ import msgspec
 
 from fcompile.lower.intent import at_once
 from fcompile.model.formats import accepts
+from fcompile.model.framework import MAX_ROLES, MAX_TASKS
 from fcompile.model.packed import packed_tasks
 from fcontroller.decide.messages import size
 from fcontroller.decide.states import STATES
@@ -23,6 +24,8 @@ from fcontroller.decide.status import Attempt, IntentRecord, Json, Life, Retries
 
 COMPRESSED_FROM = 716_800
 """Bytes of the JSON of `taskRoleStatuses` from which on it is compressed."""
+MOST_ROLES = MAX_TASKS + MAX_ROLES
+"""Roles that a status may have: those of the spec, and removed ones, each of which still has a task."""
 _ROOM = 1_250_000
 """Bytes that spec and status may have together before more is done to make the status small."""
 _FAST, _SMALL = 1, 6
@@ -130,6 +133,8 @@ def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
     _life_from_json(status, value)
     _attempt_from_json(status.attempt, attempt, attempt.get("configMapUID"))
     for role, items in _roles(attempt):
+        if len(status.roles) == MOST_ROLES:
+            raise ValueError(f"it has more than {MOST_ROLES:,} roles")
         status.roles.append(role)
         for number, item in enumerate(items):
             task = _task_from_json(item)
