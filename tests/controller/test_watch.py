@@ -85,12 +85,20 @@ def refuses() -> Json:
     return {"type": "ERROR", "object": {"kind": "Status", "code": 500, "message": "etcd leader changed"}}
 
 
+def no_metadata() -> Json:
+    return {"type": "ADDED", "object": {"metadata": ["x"]}}
+
+
+def no_version() -> Json:
+    return {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9" * 5_000}}}
+
+
 async def make(api: Api, name: str) -> None:
     value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
     assert (await api.request("POST", PODS, value)).ok
 
 
-@pytest.mark.parametrize(("way", "lists"), [(ends, 1), (breaks, 1), (expired, 2), (refuses, 1)])
+@pytest.mark.parametrize(("way", "lists"), [(ends, 1), (breaks, 1), (expired, 2), (refuses, 1), (no_metadata, 2), (no_version, 2)])
 def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reflector_module, "_FIRST_DELAY", 0.05)
 
@@ -104,6 +112,7 @@ def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch
             await reflector.listed.wait()
         await make(memory, "meanwhile")
         while api.watches < 2:
+            assert not task.done()
             await asyncio.sleep(0.01)
         await make(memory, "after")
         await memory.request("DELETE", f"{PODS}/before")

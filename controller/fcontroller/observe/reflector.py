@@ -29,6 +29,8 @@ _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
 _OLDER_ANSWERS = 5
 """The number of older answers in a row after which the server's data is taken to come from a backup, so that waiting does not help."""
+_DIGITS = 20
+"""Of a resourceVersion, which has 64 bits. Python makes no number of thousands of digits."""
 _ODD = (AttributeError, LookupError, TypeError, ValueError)
 
 Name = tuple[str, str]
@@ -186,7 +188,7 @@ class Reflector:
             kind, value, newer = _read(event)
             if kind == "ERROR":
                 raise Expired if value.get("code") == 410 else Unreachable(f"{self.path}: {value.get('message')}")
-            if kind not in _KINDS or not newer.isdecimal():
+            if kind not in _KINDS or not newer.isdecimal() or len(newer) > _DIGITS:
                 raise Expired  # Whatever the error means, a new list shows the present state.
             self.heard = asyncio.get_running_loop().time()
             if int(newer) <= self.version:
@@ -210,4 +212,5 @@ def _read(event: Any) -> tuple[str, Json, str]:
     event = event if isinstance(event, dict) else {}
     value = event.get("object")
     value = value if isinstance(value, dict) else {}
-    return str(event.get("type")), value, str((value.get("metadata") or {}).get("resourceVersion"))
+    about = value.get("metadata")
+    return str(event.get("type")), value, str(about.get("resourceVersion")) if isinstance(about, dict) else ""
