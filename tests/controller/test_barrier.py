@@ -296,6 +296,13 @@ class TestServers:
         with pytest.raises(Unreachable), answering(text) as address:
             find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"}).get("/apis")
 
+    @pytest.mark.parametrize("fields", [b'{"f:a":' * 9_000 + b"{}" + b"}" * 9_000, b'{"f:\xff":{}}'])
+    def test_what_cannot_be_decoded_is_left_out(self, fields: bytes) -> None:
+        """An API server keeps it in `managedFields`, which anybody may write."""
+        with answering(b'{"metadata": {"managedFields": [{"fieldsV1": %s}]}, "spec": {"a": 1}}' % fields) as address:
+            server = find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"})
+            assert server.get("/apis").body["spec"] == {"a": 1}
+
     @pytest.mark.parametrize(
         ("status", "text", "says"),
         [

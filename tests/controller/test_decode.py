@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fcompile.model import names
-from fcontroller.act import decode
+from fcontroller.act import decode, nesting
 from fcontroller.api import Projection
 from fcontroller.decide import observed
 from tests.decide.test_failures import CLASSIFY, RECORDED, sidecar_pod
@@ -53,9 +53,16 @@ def test_what_is_nested_too_deep_is_cut_and_the_rest_is_decoded(projection: Proj
     text = json.dumps({"metadata": {}, "items": [pod, {"metadata": {"name": "next"}}]}).replace('"NESTED"', nested).encode()
     with pytest.raises(decode.TooDeep):
         decode.answer(text, projection, listed=True)
-    first, following = decode.answer(decode.cut(text), projection, listed=True)["items"]
+    first, following = decode.answer(nesting.cut(text), projection, listed=True)["items"]
     assert (first["metadata"]["name"], first["metadata"]["uid"], following["metadata"]["name"]) == ('}]"\\', "u", "next")
     assert first.get("status", {}).get("phase", "[{") == "[{"
+
+
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    """An API server keeps them in `managedFields`."""
+    text = b'{"metadata": {}, "items": [{"metadata": {"name": "a", "managedFields": [{"fieldsV1": {"f:\xff\xed\xa0\x80": {}}}]}}]}'
+    (found,) = decode.answer(text, Projection.WHOLE, listed=True)["items"]
+    assert found == {"metadata": {"name": "a", "managedFields": [{"fieldsV1": {"f:" + "\ufffd" * 4: {}}}]}}
 
 
 WHOLE = b'{"a": [{}, "[{", 1.5, null], "b": "\\"]"}'
@@ -63,17 +70,17 @@ WHOLE = b'{"a": [{}, "[{", 1.5, null], "b": "\\"]"}'
 
 @pytest.mark.parametrize("text", [b"", b"[" * 9, b'"[', b'{"a":"\\', b"]]]", b"[" + b" " * 1_000_000, WHOLE])
 def test_of_what_is_not_too_deep_nothing_is_cut(text: bytes) -> None:
-    assert decode.cut(text) == text
+    assert nesting.cut(text) == text
 
 
 def test_what_is_cut_is_no_more_than_what_is_too_deep() -> None:
-    for levels, wanted in ((decode.LEVELS, None), (decode.LEVELS + 1, decode.CUT)):
-        value = json.loads(decode.cut(b"[" * levels + b"]" * levels))
-        for _ in range(decode.LEVELS - 1):
+    for levels, wanted in ((nesting.LEVELS, None), (nesting.LEVELS + 1, nesting.CUT)):
+        value = json.loads(nesting.cut(b"[" * levels + b"]" * levels))
+        for _ in range(nesting.LEVELS - 1):
             (value,) = value
         assert value == ([] if wanted is None else [wanted])
 
 
 def test_what_has_no_end_is_unreadable() -> None:
     with pytest.raises(decode.Unreadable):
-        decode.event(decode.cut(b"[" * LEVELS), Projection.WHOLE)
+        decode.event(nesting.cut(b"[" * LEVELS), Projection.WHOLE)

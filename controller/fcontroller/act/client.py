@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from fcompile._version import __version__
-from fcontroller.act import decode, http
+from fcontroller.act import decode, http, nesting
 from fcontroller.act.decode import TooDeep, Unreadable
 from fcontroller.act.http import Origin
 from fcontroller.act.plain import NoServer, Server, beginning, look_up, no_object
@@ -165,7 +165,7 @@ async def _decoded(read: Callable[[bytes], Json], text: bytes) -> Json:
     try:
         return read(text)
     except TooDeep:
-        return read(await _in_thread(partial(decode.cut, text)))  # Of many megabytes it takes seconds.
+        return read(await _in_thread(partial(nesting.cut, text)))  # Of many megabytes it takes seconds.
 
 
 def _target(path: str, query: Query | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypedDict
 
 import msgspec
@@ -84,12 +83,6 @@ _EVENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Event)
 _LIST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_List)
 _OBJECT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Object)
 _ANSWERS = {(Projection.POD, True): _LIST, (Projection.METADATA, True): _LIST, (Projection.METADATA, False): _OBJECT}
-LEVELS = 200
-"""Of what is cut since it is nested too deep, so many are left: more than any object has whose fields have types."""
-CUT = "nested too deep"
-"""What then stands in the place of a deeper value. It is a text, for which no field is, so that nobody takes it for what was there."""
-_BRACKET = re.compile(rb'(?:[^][{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)*+([][{}]|\Z)', re.DOTALL)
-"""The next bracket that is in no text, or the end: nothing is gone through twice."""
 
 
 class Unreadable(Exception):
@@ -97,7 +90,7 @@ class Unreadable(Exception):
 
 
 class TooDeep(Unreadable):
-    """The values are nested deeper than can be decoded. `cut` makes it decodable."""
+    """The values are nested deeper than can be decoded. `nesting.cut` makes it decodable."""
 
 
 def event(text: bytes, projection: Projection) -> Json:
@@ -120,23 +113,8 @@ def _decode(decoder: msgspec.json.Decoder[Json], text: bytes) -> Json:
         return decoder.decode(text)
     except msgspec.DecodeError as error:
         raise Unreadable(str(error)) from error
+    except UnicodeDecodeError:
+        # An API server keeps bytes of any kind in `managedFields`, which anybody may write.
+        return _decode(decoder, text.decode(errors="replace").encode())
     except RecursionError as error:
         raise TooDeep(str(error)) from error
-
-
-def cut(text: bytes) -> bytes:
-    """Return a JSON text with `CUT` in the place of what is nested too deep.
-
-    An API server takes 10,000 levels where fields have no types, as in `managedFields`, which anybody may write.
-    """
-    kept, depth, start = list[bytes](), 0, 0
-    for found in _BRACKET.finditer(text):
-        if found[1] in (b"[", b"{"):
-            depth += 1
-            if depth == LEVELS + 1:
-                kept += text[start : found.start(1)], f'"{CUT}"'.encode()
-        elif found[1]:
-            depth -= 1
-            if depth == LEVELS:
-                start = found.end()
-    return b"".join([*kept, text[start:]] if depth <= LEVELS else kept)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from fcompile.model.names import API_VERSION, NO_DEFINITION
+from fcontroller.act.nesting import cut
 from fcontroller.api import Answer, Json, Unreachable
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -66,9 +67,16 @@ class Server(NamedTuple):
 
 
 def _object(code: int, path: str, text: bytes) -> Json:
-    """Return the object of an answer. A proxy may have answered, or a server that does not know the kind. Raises ValueError."""
+    """Return the object of an answer. A proxy may have answered, or a server that does not know the kind. Raises ValueError.
+
+    In `managedFields`, which anybody may write, an API server keeps bytes of any kind, nested as deep as they come.
+    """
     with contextlib.suppress(ValueError, RecursionError):
-        if isinstance(value := json.loads(text), dict):
+        try:
+            value = json.loads(text.decode(errors="replace"))
+        except RecursionError:
+            value = json.loads(cut(text).decode(errors="replace"))
+        if isinstance(value, dict):
             return value
     raise ValueError(no_object(code, path, text))
 
