@@ -17,7 +17,6 @@ from fcompile.model import names
 from fcompile.model.packed import role_statuses
 from fcompile.model.values import mapping
 
-_PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100
 _TIMEOUT = "--request-timeout=60s"  # kubectl itself waits without an end
 _NO_SUCH_KIND = "the server doesn't have a resource type"
@@ -30,7 +29,7 @@ def frameworks(keys: Iterable[Key], context: str) -> Iterator[RawFile]:
     """Yield the Frameworks of these names that the cluster has."""
     for namespace, some in _by_namespace(keys):
         # A name comes from a file, and an error in it may be waived: after `--` it is no option.
-        found = _kubectl(context, "get", "--ignore-not-found", f"--namespace={namespace}", "--", _PLURAL, *some)
+        found = _kubectl(context, "get", "--ignore-not-found", f"--namespace={namespace}", "--", names.RESOURCE, *some)
         if found:
             yield RawFile(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
 

@@ -16,7 +16,6 @@ from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 
-FRAMEWORKS = f"frameworks.{names.GROUP}"
 _GROUPS = r"(?:kubeflow\.org|trainer\.kubeflow\.org|jobset\.x-k8s\.io)"
 _KUBECTL = lazy(r"(?<![\w-])(?:kubectl|oc)[ \t]((?:[^\n;|&\\`]|\\\n?){1,2000})")
 _WORDS = lazy(r"[^\s\"'()]+")
@@ -142,12 +141,12 @@ class Resources:
             conditions = "; its conditions are `Completed` and `Succeeded`" if asked.waits else ""
             if asked.names is None:
                 what, why = f"it asks for {kind}s, and converted jobs are none", "they are Frameworks now"
-                yield Entry(path, Outcome.DIFFERENT, what, why, f"ask for `{FRAMEWORKS}`{conditions}")
+                yield Entry(path, Outcome.DIFFERENT, what, why, f"ask for `{names.RESOURCE}`{conditions}")
             for name in (asked.names or ())[:_SHOWN]:
                 framework = self._frameworks.get((asked.kind, name))
                 if framework is not None:
                     what, why = f"it asks for the {kind} `{name}`, which is no more", f"it is the Framework `{framework}` now"
-                    yield Entry(path, Outcome.DIFFERENT, what, why, f"ask for `{FRAMEWORKS}/{framework}`{conditions}")
+                    yield Entry(path, Outcome.DIFFERENT, what, why, f"ask for `{names.RESOURCE}/{framework}`{conditions}")
 
     def _rules(self, value: Any) -> Iterator[Entry]:
         rules = list(_rules(value, ()))

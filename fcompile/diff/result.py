@@ -11,7 +11,7 @@ from fcompile.diff.frameworks import FrameworkDiff, Side, compare
 from fcompile.diff.live import Live
 from fcompile.model.fields import Field
 from fcompile.model.framework import SERVER_SET
-from fcompile.model.names import GROUP
+from fcompile.model.names import RESOURCE
 
 K = TypeVar("K")
 Key = tuple[str, str]
@@ -26,7 +26,7 @@ _ENDS_PODS = frozenset(
     {"CronJob", "DaemonSet", "Deployment", "Job", "Namespace", "Pod", "ReplicaSet", "ReplicationController", "StatefulSet"}
 )
 """Kinds whose objects take their Pods with them."""
-_DEFINITION = "CustomResourceDefinition", f"frameworks.{GROUP}"
+_DEFINITION = "CustomResourceDefinition", RESOURCE
 """Every Framework goes with it."""
 
 

@@ -11,15 +11,13 @@ from typing import Any
 from fcompile.emit import yaml
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS
-from fcompile.model.names import GROUP, KIND
+from fcompile.model.names import GROUP, KIND, PLURAL, RESOURCE
 from fcompile.model.quantities import PATTERN as QUANTITY
 from fcompile.schema.crd_relaxed import relax_pod
 from fcompile.schema.crd_rules import rules
 from fcompile.schema.json_schema import PLACEHOLDER, Schema, bounds
 from fcompile.schema.types import FRAMEWORK_TYPES, refuses_null, types
 
-PLURAL = "frameworks"
-NAME = f"{PLURAL}.{GROUP}"
 POD_VERSION_ANNOTATION = f"{GROUP}/pod-template-of"
 """On the CRD: the Kubernetes version whose Pod fields are in it."""
 COLUMNS = (
@@ -58,7 +56,7 @@ def crd(version: int) -> dict[str, Any]:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": NAME, "annotations": {POD_VERSION_ANNOTATION: f"1.{version}"}},
+        "metadata": {"name": RESOURCE, "annotations": {POD_VERSION_ANNOTATION: f"1.{version}"}},
         "spec": {
             "group": GROUP,
             "names": {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
 from fcompile.convert.report.common import Common, common, named
-from fcompile.convert.report.text import title
+from fcompile.convert.report.text import outcome, subject, title
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import counted
@@ -35,8 +35,8 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
     if len(conversion.accounts) > 1:
         yield "\n| | becomes | different |\n| --- | --- | ---: |\n"
         for account in conversion.accounts:
-            name, _, made = title(account).partition(" → ")
-            yield f"| {_text(name)}<br>{_code(_place(account), in_table=True)} | {_text(made)} | {len(account.different)} |\n"
+            place = _code(_place(account), in_table=True)
+            yield f"| {_text(subject(account))}<br>{place} | {_text(outcome(account))} | {len(account.different)} |\n"
     shared = common(conversion.accounts)
     if shared.differences or shared.notes:
         yield "\n## In several jobs\n\n"

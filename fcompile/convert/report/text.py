@@ -30,14 +30,24 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
 
 def title(account: Account) -> str:
     """Return what an account is of, and what was made of it."""
+    separator = ": " if account.reasons else " " if account.made is None else " → "
+    return f"{subject(account)}{separator}{outcome(account)}"
+
+
+def subject(account: Account) -> str:
+    """Return what an account is of."""
     name = visible(f"{account.namespace}/{account.name}" if account.namespace else account.name)
-    head = f"{visible(account.kind)} {name}"
+    return f"{visible(account.kind)} {name}"
+
+
+def outcome(account: Account) -> str:
+    """Return what was made of it."""
     if account.reasons:
-        return f"{head}: refused"
+        return "refused"
     if account.made is None:
-        return f"{head} passes through"
+        return "passes through"
     roles = ", ".join(f"{role.name} ×{role.task_number}" for role in account.made.roles)
-    return f"{head} → Framework {account.made.name} ({roles})"
+    return f"Framework {account.made.name} ({roles})"
 
 
 def _account(account: Account, verbose: bool, shared: Common) -> Iterator[str]:
