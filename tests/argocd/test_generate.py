@@ -385,6 +385,14 @@ def test_an_answer_that_argo_cd_would_not_take_is_not_made(app: Path, monkeypatc
     refused(generate(app, pods), "the application comes to more than 1,000,000 bytes")
 
 
+@pytest.mark.parametrize(("place", "says"), [("compiled", "map.yaml: comes to"), ("generate", "the application comes to")])
+def test_an_answer_is_measured_in_bytes(app: Path, monkeypatch: pytest.MonkeyPatch, place: str, says: str) -> None:
+    """Characters were counted, which are up to four times as long: so was the answer, and it took most of the sidecar's memory."""
+    (app / "map.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata: {{a: {chr(0x1F600) * 260_000}}}\n")
+    monkeypatch.setattr(f"fcompile.commands.argocd.{place}.MAX_OUTPUT", 1_000_000)
+    refused(generate(app), f"{says} more than 1,000,000 bytes")
+
+
 def test_a_report_is_no_longer_than_an_application_can_hold(app: Path) -> None:
     """Argo CD keeps it in the status of the Application."""
     for number in range(3):

@@ -24,7 +24,7 @@ from fcompile.pipeline.overrides import refusal, roles
 from fcompile.pipeline.selection import Selection
 
 MAX_OUTPUT = 100 * 1024 * 1024
-"""Characters. The repo-server takes so many bytes as an answer, unless it is told otherwise."""
+"""Bytes. The repo-server takes so many as an answer, unless it is told otherwise."""
 TIME_TO_LIVE = "ttlSecondsAfterFinished"
 _FRAMEWORKS = Selection(("framework",))
 SKIP_HOOK = "argocd.argoproj.io/hook"
@@ -44,8 +44,8 @@ class Made(NamedTuple):
     """What was made of a text; picklable."""
 
     checked: Checked
-    text: str = ""
-    """Its manifests; empty if there are errors that nothing can waive."""
+    text: bytes = b""
+    """Its manifests, in UTF-8: in a `str`, one wide character makes all others as wide. Empty with errors that nothing can waive."""
     roles: tuple[tuple[str, str], ...] = ()
     """Each role with its Framework's name."""
     frameworks: int = 0
@@ -102,12 +102,12 @@ def _with_text(made: Made, compilation: Compilation, settings: Settings) -> Made
     pods_left_out: list[str] = []
     warnings: list[str] = []
     size, texts = 0, []
-    for text in _texts(compilation, settings, left_out, pods_left_out, warnings):
+    for text in map(str.encode, _texts(compilation, settings, left_out, pods_left_out, warnings)):
         size += len(text)
         if size > MAX_OUTPUT:
             raise UsageError(f"{visible(made.checked.file)}: comes to more than {MAX_OUTPUT:,} bytes: divide it, or show fewer Pods")
         texts.append(text)
-    return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out), warnings=tuple(warnings))
+    return made._replace(text=b"".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out), warnings=tuple(warnings))
 
 
 def _texts(

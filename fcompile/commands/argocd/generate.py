@@ -64,7 +64,7 @@ def generate(*, folder: str) -> int:
             "if that is meant, set the parameter allow-empty to true"
         )
     _tell(made)
-    write(one.text for one in made)
+    write(one.text.decode() for one in made)
     return 0
 
 
