@@ -157,7 +157,11 @@ def test_a_value_is_one_value(chart: Path) -> None:
         answer = rendered(chart, "helm", [{"name": "helm-parameters", "map": {"other": value}}])
         assert answer.code == 0, answer.said
         assert "99" not in answer.out
-    assert "NUL" in rendered(chart, "helm", [{"name": "helm-parameters", "map": {"other": "a\0b"}}]).said
+    for name, value in (("other", "a\0b"), ("other", "\ud800"), ("\udfff", "a")):
+        assert (
+            "holds a NUL character or half a surrogate pair"
+            in rendered(chart, "helm", [{"name": "helm-parameters", "map": {name: value}}]).said
+        )
 
 
 def test_problems_of_a_chart_are_shown_in_its_template(chart: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.diagnostics.problem import Problem
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import clean, visible
 from fcompile.errors import InputError
 from fcompile.load import LoadError, read, rules, values
 from fcompile.load.files import MAX_LEVELS, TOO_DEEP
@@ -60,8 +60,8 @@ def arguments(repository: Repository, settings: Settings) -> list[str]:
 def _parameter(name: str, value: str) -> str:
     if not name or _NOT_IN_NAMES.search(name):
         raise InputError(f"helm-parameters: `{visible(name)}` is not a name of a value: none of = , {{ }} can be in it; set a values file")
-    if "\0" in value:
-        raise InputError(f"helm-parameters: the value of `{visible(name)}` holds a NUL character: take it out")
+    if "\0" in value or clean(name + value) != name + value:
+        raise InputError(f"helm-parameters: `{visible(name)}` or its value holds a NUL character or half a surrogate pair: take it out")
     escaped = value.replace("\\", "\\\\").replace(",", "\\,")
     if value.startswith("{"):
         escaped = f"\\{escaped}"  # or it begins a list
