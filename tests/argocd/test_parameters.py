@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from fcompile.model.names import API_VERSION
 from tests.argocd.server import environment, inside
 
 APP = {"ARGOCD_APP_NAME": "lab", "ARGOCD_APP_REVISION": "0123", "ARGOCD_APP_SOURCE_PATH": "lab", "PATH": "/nonexistent"}
@@ -62,6 +65,27 @@ def test_a_form_has_an_end(tmp_path: Path) -> None:
         f"apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\nmetadata: {{name: a}}\nspec: {{taskRoles: [{roles}]}}\n"
     )
     assert len(announced(tmp_path_with(tmp_path, "large", framework))) < 520
+
+
+@pytest.mark.parametrize(
+    ("place", "left"), [("framework", 0), ("role", 0), ("container", 1), ("resource", 2), ("image", 100), ("amount", 2)]
+)
+def test_a_form_has_no_field_that_nobody_could_fill_in(tmp_path: Path, place: str, left: int) -> None:
+    """A container's name of some megabytes was announced with each of its resources: that took all memory of the sidecar."""
+    words = dict.fromkeys(("framework", "role", "container", "resource", "image", "amount"), "a") | {place: "b" * 50_000}
+    limits = {f"{words['resource']}{number}": words["amount"] for number in range(99)}
+    container = {"name": words["container"], "image": words["image"], "resources": {"limits": limits}}
+    role = {"name": words["role"], "taskNumber": 1, "task": {"pod": {"spec": {"containers": [container]}}}}
+    framework = {"apiVersion": API_VERSION, "kind": "Framework", "metadata": {"name": words["framework"]}, "spec": {"taskRoles": [role]}}
+    found = announced(tmp_path_with(tmp_path, "large", json.dumps(framework)))
+    assert len(found) - len(announced(tmp_path_with(tmp_path, "none", "a: 1\n"))) == left
+    assert len(json.dumps(found)) < 100_000
+
+
+def test_what_is_no_text_or_number_is_no_value_of_a_form(tmp_path: Path) -> None:
+    values = '{"taskNumber": [[1]], "name": "a", "task": {"pod": {"spec": {"containers": [{"name": "a", "image": {"a": 1}}]}}}}'
+    text = f'{{"apiVersion": "{API_VERSION}", "kind": "Framework", "metadata": {{"name": "f"}}, "spec": {{"taskRoles": [{values}]}}}}'
+    assert announced(tmp_path_with(tmp_path, "odd", text)) == announced(tmp_path_with(tmp_path, "none", "a: 1\n"))
 
 
 def tmp_path_with(folder: Path, name: str, text: str) -> Path:

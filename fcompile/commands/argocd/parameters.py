@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, TypeGuard
 
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
@@ -29,6 +29,8 @@ from fcompile.program import say
 
 MOST = 500
 """More fields than that are no form that anybody fills in."""
+_LONGEST = 1_000
+"""Characters of a name or a value, which are more than any has that is right. One of megabytes would be announced with each resource."""
 Announcement = dict[str, Any]
 
 
@@ -62,28 +64,39 @@ def _of_application(repository: Repository) -> Iterator[Announcement]:
         data = source.content(repository)
         if may_hold_framework(data):
             for framework, name, role in overrides.roles(File(source.name, list(read(data, source.name))).frameworks()):
-                if framework and name:
+                if _is_name(framework) and _is_name(name):
                     yield from _of_role(f"{framework}/{name}", role)
 
 
 def _of_role(name: str, role: Any) -> Iterator[Announcement]:
-    yield _announcement(f"{name}.taskNumber", f"{name}: tasks", "How many tasks the role has", role.get("taskNumber", 1), "number")
+    if _is_value(tasks := role.get("taskNumber", 1)):
+        yield _announcement(f"{name}.taskNumber", f"{name}: tasks", "How many tasks the role has", tasks, "number")
     spec = mapping(mapping(mapping(role, "task"), "pod"), "spec")
     for kind in ("containers", "initContainers"):
         for container in sequence(spec, kind):
             label = text(container, "name")
-            if label:
+            if _is_name(label):
                 place = f"task.pod.spec.{kind}[{label}]"
                 yield from _of_container(f"{name}.{place}", f"{name}, {label}", container)
 
 
 def _of_container(name: str, title: str, container: Any) -> Iterator[Announcement]:
-    if "image" in container:
+    if "image" in container and _is_value(container["image"]):
         yield _announcement(f"{name}.image", f"{title}: image", "The image of this container in every task", container["image"])
     for kind in ("requests", "limits"):
         for resource, amount in mapping(mapping(container, "resources"), kind).items():
+            if not _is_name(resource) or not _is_value(amount):
+                continue
             step = f'["{resource}"]' if not resource.isalnum() else f".{resource}"
             yield _announcement(f"{name}.resources.{kind}{step}", f"{title}: {kind} of {resource}", "For each task", amount)
+
+
+def _is_name(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST
+
+
+def _is_value(value: Any) -> bool:
+    return value is None or (isinstance(value, bool | int | float | str) and len(str(value)) <= _LONGEST)
 
 
 def _announcement(name: str, title: str, tooltip: str, value: Any, item_type: str = "", kind: str = "string") -> Announcement:
