@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
 
 from fcompile.errors import SettingError
-from fcompile.pipeline.overrides import apply, parse
+from fcompile.pipeline.overrides import apply, parse, refusal
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 from tests import laws
@@ -119,6 +120,19 @@ def built(*overrides: str) -> tuple[int, str]:
     given = [argument for one in overrides for argument in ("--set", one)]
     done = laws.run(["build", *given, "-"], json.dumps(framework(role())).encode())
     return done.code, done.err
+
+
+def test_long_names_of_roles_that_are_not_meant_take_little_memory() -> None:
+    """Each role was named with its Framework, whose name can have megabytes, to show ten of them: that took all memory."""
+    known = [("f" * 1_000_000, f"r{number}") for number in range(1_000)]
+    tracemalloc.start()
+    refused = refusal(parse("a.taskNumber=1"), known)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert refused is not None
+    assert f"there are: {'f' * 63}/r0, " in str(refused)
+    assert "/r9, …" in str(refused)
+    assert most < 1 << 20
 
 
 def test_a_placeholder_that_only_an_override_has() -> None:

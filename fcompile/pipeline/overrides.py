@@ -110,16 +110,19 @@ def roles(frameworks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict
 
 
 def refusal(override: Override, known: Sequence[tuple[str, str]]) -> SettingError | None:
-    """Return why no single role is meant among the given (Framework, role) names, or None if exactly one is."""
+    """Return why no single role is meant among the given (Framework, role) names, or None if exactly one is.
+
+    Names that are longer than any can be are cut: one of megabytes would be written for each role of its Framework.
+    """
     found = [framework for framework, role in known if override.picks(framework, role)]
     if len(found) == 1:
         return None
     if not found:
-        listed = first_of([f"{framework}/{role}" for framework, role in known], 10) or "none"
+        listed = first_of([f"{framework:.63}/{role:.63}" for framework, role in known[:11]], 10) or "none"
         dot = not override.framework and any(framework == override.role for framework, _ in known)
         slash = f": `{override.role}` is a Framework; write {override.role}/ROLE.FIELD" if dot else ""
         return _refused(override.written, f"no such role{slash}; there are: {listed}")
-    which = " or ".join(f"{framework}/{override.role}" for framework in found[:3]) + (" …" if len(found) > 3 else "")
+    which = " or ".join(f"{framework:.63}/{override.role}" for framework in found[:3]) + (" …" if len(found) > 3 else "")
     return _refused(override.written, f"{len(found)} Frameworks have a role `{override.role}`: say which, {which}")
 
 
