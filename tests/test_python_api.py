@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import UserDict
@@ -18,8 +19,10 @@ import pytest
 
 import fcompile
 from fcompile.cli import main
+from fcompile.emit.json import canonical
 from fcompile.load import values
 from fcompile.model import names
+from fcompile.pipeline.compiled import _CONTAINER_BYTES, Compiled
 from tests.check.frameworks import framework, role
 from tests.test_cli import good
 
@@ -196,6 +199,33 @@ def test_what_lacks_what_it_is_made_from_is_refused_whoever_asks() -> None:
     with pytest.raises(fcompile.CompileError) as refused:
         unit.compiled()
     assert str(refused.value) == "<text>:1: without `spec.taskRoles[0].name` nothing can be built; no waiver helps"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("name: train", f"name: {'t' * 254}", "`metadata.name` has 254 characters, and no object's name has more than 253"),
+        ("name: train", f"name: train, namespace: {'n' * 254}", "`metadata.namespace` has 254 characters"),
+        ("name: worker", f"name: {'w' * 254}", "`spec.taskRoles[0].name` has 254 characters"),
+        ("containers:\n", f"initContainers: [{'{}, ' * 13_981}]\n          containers:\n", "it has 13,982 containers, and no intent holds"),
+    ],
+)
+def test_what_would_take_all_memory_is_refused_whoever_asks(old: str, new: str, says: str) -> None:
+    """Names go into each container. With 20,000 roles, a name of megabytes took all memory of Argo CD's sidecar, once it was waived."""
+    (unit,) = fcompile.compile(text=good("train").replace(old, new, 1)).units()
+    with pytest.raises(fcompile.CompileError, match=f"^{re.escape(f'<text>:1: {says}')}.*; no waiver helps$"):
+        unit.compiled()
+
+
+def test_no_more_containers_are_compiled_than_an_intent_can_hold() -> None:
+    sizes = []
+    for containers in ("{name: a}", "{name: a}, {name: b}"):
+        text = good().replace("containers:\n", f"initContainers: [{containers}]\n          containers:\n")
+        (unit,) = fcompile.compile(text=text).units()
+        compiled = unit.compiled()
+        assert isinstance(compiled, Compiled)
+        sizes.append(len(canonical(compiled.intent.document())))
+    assert sizes[1] - sizes[0] >= _CONTAINER_BYTES
 
 
 def test_what_is_passed_over_is_named(tmp_path: Path) -> None:

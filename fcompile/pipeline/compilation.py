@@ -14,7 +14,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Summary, Waived, Writer
 from fcompile.errors import InputError
 from fcompile.load import Document
-from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
+from fcompile.pipeline.compiled import Compiled, compile_framework, lacking, too_large
 from fcompile.pipeline.file import File, check_file
 from fcompile.pipeline.reporting import report
 from fcompile.waivers.collection import Waivers
@@ -45,7 +45,7 @@ class Unit(NamedTuple):
         return f"{visible(self.document.source.name)}:{self.document.locate(self.path).line}"
 
     def compiled(self) -> Compiled | PassedThrough:
-        """Compile a Framework, and pass any other object through. Raises CompileError if a field is missing, whatever is waived."""
+        """Compile a Framework, and pass any other object through. Raises CompileError, whatever is waived, for what cannot be."""
         if not is_framework(self.value):
             from fcompile.pipeline.passthrough import PassedThrough
 
@@ -54,6 +54,8 @@ class Unit(NamedTuple):
         if missing is not None:
             field = field_path((*self.path, *missing))
             raise CompileError(f"{self.location}: without `{field}` nothing can be built; no waiver helps")
+        if large := too_large(self.value, self.namespace):
+            raise CompileError(f"{self.location}: {large}; no waiver helps")
         return compile_framework(self.value, self.namespace)
 
 
