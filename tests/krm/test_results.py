@@ -179,6 +179,26 @@ def test_waivers_hold_in_comments_and_in_the_file(krm: Call, tmp_path: Path) -> 
     assert krm(listed(WARNED)).results == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("name: train", "name: LONG"),
+        ("namespace: research", "namespace: LONG"),
+        ("metadata:", "metadata:\n  annotations: {internal.config.kubernetes.io/path: LONG}"),
+        ("metadata:", "metadata:\n  annotations: {config.kubernetes.io/origin: 'path: LONG'}"),
+        ("image: busybox", "image: busybox\n            imagePullPolicy: LONG"),
+    ],
+)
+def test_what_is_long_does_not_stand_at_each_problem(krm: Call, old: str, new: str) -> None:
+    """With a name of some megabytes and a thousand problems, the list took all memory."""
+    text = FRAMEWORK.replace(old, new.replace("LONG", "x" * 100_000), 1).replace("  taskRoles:", f"  zz: 1{chr(10)}  taskRoles:", 1)
+    many = "".join(f"  zz{number}: 1\n" for number in range(50))
+    answer = krm(listed(text + many))
+    assert answer.code == 1
+    assert len(answer.results) > 50
+    assert len(str(answer.results)) < 150_000
+
+
 def test_what_is_wrong_in_the_waivers_file(krm: Call, tmp_path: Path) -> None:
     (tmp_path / ".fcompile-waivers.yaml").write_text("- code: FC999\n  reason: it serves\n")
     result = only(krm(listed(FRAMEWORK)).results)

@@ -10,6 +10,8 @@ from fcompile.diagnostics.text import related_text
 from fcompile.load import LoadError, values
 from fcompile.model.values import at, mapping, text
 
+_LONGEST = 1_000
+"""Characters of a name or value. An object of megabytes can have thousands of problems, and its name stands at each of them."""
 _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
 
 
@@ -28,14 +30,16 @@ def result_of(problem: Problem, listed: ResourceList, index: int | None, file: S
 def reference(item: Any) -> dict[str, str]:
     """Return what names an object in a result."""
     metadata = mapping(item, "metadata")
-    named = {"apiVersion": text(item, "apiVersion") or "", "kind": text(item, "kind") or "", "name": text(metadata, "name") or ""}
-    return named | ({"namespace": namespace} if (namespace := text(metadata, "namespace")) else {})
+    named = {"apiVersion": text(item, "apiVersion"), "kind": text(item, "kind"), "name": text(metadata, "name")}
+    namespace = text(metadata, "namespace")
+    found = named | ({"namespace": namespace} if namespace else {})
+    return {key: (name or "")[:_LONGEST] for key, name in found.items()}
 
 
 def _field(problem: Problem, value: Any) -> dict[str, Any]:
     field: dict[str, Any] = {"path": problem.field}
     current = at(value, problem.path)
-    if isinstance(current, str | int | float):
+    if isinstance(current, str | int | float) and len(str(current)) <= _LONGEST:
         field["currentValue"] = current
     fix = problem.fix
     if fix and fix.part == "value" and fix.path == problem.path and fix.text:

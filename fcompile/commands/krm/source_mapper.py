@@ -25,6 +25,8 @@ from fcompile.model.values import at, mapping, name_of, text
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"
 _PACKAGE_FILE = "Kptfile"
+_LONGEST = 4_096
+"""Characters of a path. No longer one is a file's, and it stands at each problem."""
 PREFIXES = ("config.kubernetes.io/", "internal.config.kubernetes.io/")
 """Of annotations for functions: the second is kpt's and kustomize's newer one, and counts where both are there."""
 
@@ -87,11 +89,11 @@ def file_of(item: Any) -> SourceFile | None:
     """Return what an item's annotations say of its file: kustomize's origin, or kpt's path and index."""
     annotations = mapping(mapping(item, "metadata"), "annotations")
     origin = _origin(text(annotations, _ORIGIN) or "")
-    if origin:
+    if 0 < len(origin) <= _LONGEST:
         return SourceFile(origin, None)
     found = {name: annotations.get(prefix + name) for prefix in PREFIXES for name in ("path", "index") if prefix + name in annotations}
     path, index = found.get("path"), str(found.get("index", 0))
-    if not isinstance(path, str) or not path:
+    if not isinstance(path, str) or not 0 < len(path) <= _LONGEST:
         return None
     return SourceFile(path, int(index) if re.fullmatch("[0-9]{1,6}", index) else None, text(annotations, _PACKAGE) or "")
 
