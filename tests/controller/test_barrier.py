@@ -301,7 +301,9 @@ class TestServers:
         """An API server keeps it in `managedFields`, which anybody may write."""
         with answering(b'{"metadata": {"managedFields": [{"fieldsV1": %s}]}, "spec": {"a": 1}}' % fields) as address:
             server = find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"})
-            assert server.get("/apis").body["spec"] == {"a": 1}
+            found = server.get("/apis").body
+        assert found["spec"] == {"a": 1}
+        assert json.loads(json.dumps(found)) == found, "as it is written to a file"
 
     @pytest.mark.parametrize(
         ("status", "text", "says"),

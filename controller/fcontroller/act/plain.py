@@ -72,11 +72,7 @@ def _object(code: int, path: str, text: bytes) -> Json:
     In `managedFields`, which anybody may write, an API server keeps bytes of any kind, nested as deep as they come.
     """
     with contextlib.suppress(ValueError, RecursionError):
-        try:
-            value = json.loads(text.decode(errors="replace"))
-        except RecursionError:
-            value = json.loads(cut(text).decode(errors="replace"))
-        if isinstance(value, dict):
+        if isinstance(value := json.loads(cut(text).decode(errors="replace")), dict):
             return value
     raise ValueError(no_object(code, path, text))
 
