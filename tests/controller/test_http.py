@@ -7,6 +7,7 @@ import gc
 import json
 import shutil
 import ssl
+import time
 import tracemalloc
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -702,6 +703,56 @@ def test_who_is_too_busy_may_say_so_in_plain_text() -> None:
                 await client.close()
 
     run(asyncio.SelectorEventLoop, test())
+
+
+class Pieces:
+    """A watch whose events come in these pieces."""
+
+    status = 200
+
+    def __init__(self, text: bytes, size: int) -> None:
+        self._pieces = [text[start : start + size] for start in range(0, len(text), size)]
+
+    async def read(self, _: float) -> bytes:
+        return self._pieces.pop(0) if self._pieces else b""
+
+
+def watched(text: bytes, size: int) -> list[Any]:
+    """The events of a watch."""
+
+    @asynccontextmanager
+    async def stream(*_: object) -> AsyncIterator[Pieces]:
+        yield Pieces(text, size)
+
+    events = list[Any]()
+
+    async def test() -> None:
+        made = from_kubeconfig(None, address="http://127.0.0.1:1")
+        made._origin.stream = stream  # type: ignore[assignment, method-assign]
+        try:
+            events.extend([event async for event in made.watch("/a", {})])
+        finally:
+            await made.close()
+
+    run(asyncio.SelectorEventLoop, test())
+    return events
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 40, 1000])
+@pytest.mark.usefixtures("no_kubeconfig")
+def test_events_are_told_apart_wherever_they_are_cut(size: int) -> None:
+    events = [{"type": "ADDED", "object": {"a": "b" * length}} for length in (0, 1, 5, 90, 3)]
+    assert watched(b"".join(json.dumps(event).encode() + b"\n" for event in events), size) == events
+
+
+@pytest.mark.usefixtures("no_kubeconfig")
+def test_an_event_in_many_pieces_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each piece had all that had come of the event gone through again: a megabyte of `<` is an event of 6 MB."""
+    monkeypatch.setattr(http, "ANSWER_BYTES", 1 << 30)
+    event = b'{"type": "ADDED", "object": {"a": "%s"}}\n' % (b"x" * (24 << 20))
+    began = time.process_time()
+    assert len(watched(event, 1 << 12)) == 1
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.usefixtures("no_kubeconfig")

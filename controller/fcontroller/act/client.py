@@ -104,17 +104,21 @@ class Client(Api):
         try:
             async with self._origin.stream(_target(path, {**query, "watch": "1"}), headers, _REQUEST_TIMEOUT) as stream:
                 self._called("WATCH", path, stream.status, 0)
-                rest = b""
+                begun, size = list[bytes](), 0
                 while chunk := await stream.read(_SILENCE):
-                    rest += chunk
-                    if len(rest) > http.ANSWER_BYTES:
+                    # Only what is new is gone through: an event of megabytes comes in hundreds of pieces.
+                    *lines, rest = chunk.split(b"\n") if stream.status == 200 else [chunk]
+                    if lines:
+                        lines[0] = b"".join((*begun, lines[0]))
+                        begun, size = [], 0
+                    begun.append(rest)
+                    size += len(rest)
+                    if size > http.ANSWER_BYTES:
                         raise Unreadable(f"an event of more than {http.ANSWER_BYTES >> 20} MiB")
-                    if stream.status == 200:
-                        *lines, rest = rest.split(b"\n")
-                        for line in lines:
-                            yield await _decoded(partial(decode.event, projection=projection), line)
+                    for line in lines:
+                        yield await _decoded(partial(decode.event, projection=projection), line)
                 if stream.status != 200:
-                    yield {"type": "ERROR", "object": _refusal(stream.status, rest)}
+                    yield {"type": "ERROR", "object": _refusal(stream.status, b"".join(begun))}
         except (Unreachable, Unreadable) as error:
             raise Unreachable(f"watch {path}: {error}") from error
 
