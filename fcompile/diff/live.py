@@ -31,7 +31,14 @@ _OWNERS = ("ConfigMap", names.KIND)
 _SERVED = ("AttemptCreationRequested", "AttemptPreparing", "AttemptRunning", "AttemptDeletionPending")
 """States in which the Services of roles are there: they are made before an attempt begins, and go with it."""
 _TOKEN, _TOKEN_PATH = "kube-api-access-", "/var/run/secrets/kubernetes.io/serviceaccount"
-"""How the volume of the service account's token is named, and where it is mounted. Under that name, anything could be mounted elsewhere."""
+"""How the volume of the service account's token is named, and where it is mounted."""
+_TOKEN_SOURCES = [
+    {"serviceAccountToken": {"path": "token"}},
+    {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+    {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}},
+    {"configMap": {"name": "openshift-service-ca.crt", "items": [{"key": "service-ca.crt", "path": "service-ca.crt"}]}},
+]
+"""What is in it; the last one on OpenShift alone. Under its name, anything could be mounted, also in its place."""
 
 
 class Pods(NamedTuple):
@@ -151,17 +158,22 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
     placed = _PLACED | {_OVERHEAD} if reviewed.get("runtimeClassName") else _PLACED
     kept = {key: value for key, value in spec.items() if key not in placed or reviewed.get(key) not in (None, "", {})}
     volumes = {text(volume, "name") for volume in sequence(reviewed, "volumes")}
-    kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not ("projected" in volume and _is_token(volume, volumes))]
+    tokens = [text(volume, "name") for volume in sequence(spec, "volumes") if _is_token(volume)]
+    added = frozenset(name for name in tokens if name not in volumes)
+    kept["volumes"] = [volume for volume in sequence(spec, "volumes") if text(volume, "name") not in added]
     kept["tolerations"] = [
         toleration
         for toleration in sequence(spec, "tolerations")
         if not _is_usual(toleration) or toleration in sequence(reviewed, "tolerations")
     ]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": with_containers(kept, partial(_container, volumes=volumes))}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": with_containers(kept, partial(_container, tokens=added))}
 
 
-def _container(container: Json, volumes: Collection[str | None]) -> Json:
-    """Return a container without the token's mount and the cluster's own variables (later ones of the same names are users')."""
+def _container(container: Json, tokens: Collection[str | None]) -> Json:
+    """Return a container without the token's mount and the cluster's own variables (later ones of the same names are users').
+
+    :param tokens: the names of the volumes that hold it.
+    """
     seen: set[str] = set()
     env = []
     for variable in sequence(container, "env"):
@@ -172,15 +184,26 @@ def _container(container: Json, volumes: Collection[str | None]) -> Json:
     mounts = [
         mount
         for mount in sequence(container, "volumeMounts")
-        if not (text(mount, "mountPath") == _TOKEN_PATH and _is_token(mount, volumes))
+        if not (text(mount, "name") in tokens and mount == {"name": mount["name"], "mountPath": _TOKEN_PATH, "readOnly": True})
     ]
     return {**container, "env": env, "volumeMounts": mounts}
 
 
-def _is_token(named: Any, volumes: Collection[str | None]) -> bool:
-    """Return whether a volume, or the mount of one, is what the API server adds, and none of the reviewed Pod's own `volumes`."""
-    name = text(named, "name") or ""
-    return name.startswith(_TOKEN) and name not in volumes
+def _is_token(volume: Any) -> bool:
+    """Return whether a volume is what the API server adds for the token."""
+    projected = mapping(volume, "projected")
+    sources = [_without_expiration(source) for source in sequence(projected, "sources")]
+    return (
+        (text(volume, "name") or "").startswith(_TOKEN)
+        and volume.keys() == {"name", "projected"}
+        and sources in (_TOKEN_SOURCES[:-1], _TOKEN_SOURCES)
+    )
+
+
+def _without_expiration(source: Any) -> Any:
+    """Return a source of a volume without the seconds after which a token in it expires."""
+    token = mapping(source, "serviceAccountToken")
+    return {"serviceAccountToken": {key: item for key, item in token.items() if key != "expirationSeconds"}} if token else source
 
 
 def _is_usual(toleration: Any) -> bool:

@@ -14,6 +14,7 @@ from tests.safety.scenarios import runs
 from tests.safety.world import NAMESPACE, World
 
 SIDECAR = {"name": "x", "image": "y"}
+TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 def _mounted(name: str, path: str, source: Json) -> Json:
@@ -32,7 +33,10 @@ def _forge(world: World, change: Json) -> str:
     for variable in container["env"]:
         if variable["name"] == names.TASK_INDEX:
             variable["value"] = "1"
+        variable |= change.get("env", {}).get(variable["name"], {})
+    container["env"].sort(key=lambda variable: variable["name"] in change.get("last", ()))
     container |= change.get("container", {})
+    forged["metadata"]["annotations"] |= change.get("annotations", {})
     forged["spec"] |= change.get("spec", {})
     forged["spec"]["containers"] += change.get("containers", [])
     answer = world.server.write("POST", collection("pods", NAMESPACE), forged)
@@ -50,6 +54,15 @@ def _forge(world: World, change: Json) -> str:
         (_mounted("v", "/bin", {"emptyDir": {}}), False),
         (_mounted("kube-api-access-abcde", "/bin", {"configMap": {"name": "c"}}), False),
         (_mounted("kube-api-access-abcde", "/bin", {"projected": {"sources": [{"configMap": {"name": "c"}}]}}), False),
+        # In the place of the service account's token.
+        (_mounted("kube-api-access-abcde", TOKEN_PATH, {"projected": {"sources": [{"configMap": {"name": "c"}}]}}), False),
+        # Commands may have these values in them, and they may become variables by the downward API.
+        ({"env": {names.TASK_UID: {"value": "; exit 0"}}}, False),
+        ({"env": {names.TASK_ATTEMPT_INSTANCE_UID: {"value": "; exit 0"}}}, False),
+        ({"last": [names.TASK_UID]}, False),
+        ({"annotations": {names.CONFIGMAP_UID: "; exit 0"}}, False),
+        ({"annotations": {"container.apparmor.security.beta.kubernetes.io/main": "unconfined"}}, False),
+        ({"annotations": {"a": "b"}}, True),
         ({"containers": [SIDECAR]}, False),
         ({"spec": {"initContainers": [SIDECAR]}}, False),
         ({"spec": {"activeDeadlineSeconds": 1}}, False),

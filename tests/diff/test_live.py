@@ -30,7 +30,12 @@ USUAL = [
     {"effect": "NoExecute", "key": f"node.kubernetes.io/{key}", "operator": "Exists", "tolerationSeconds": 300}
     for key in ("not-ready", "unreachable")
 ]
-TOKEN = {"name": "kube-api-access-x7f2k", "projected": {"defaultMode": 420, "sources": []}}
+SOURCES: list[Json] = [
+    {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+    {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}},
+    {"downwardAPI": {"items": [{"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}, "path": "namespace"}]}},
+]
+TOKEN = {"name": "kube-api-access-x7f2k", "projected": {"defaultMode": 420, "sources": SOURCES}}
 MOUNT = {"name": "kube-api-access-x7f2k", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
 ENV = [{"name": "A", "value": "1"}, {"name": "FC_TASK_UID", "value": "mine"}]
 
@@ -91,14 +96,42 @@ def test_only_the_token_is_hidden_under_the_name_of_its_volume() -> None:
         spec["volumes"] = [{"name": TOKEN["name"], "configMap": {"name": "c"}}]
 
     assert fields(over_a_program) == ["spec.containers[main].volumeMounts[/bin]"]
-    assert fields(of_another_kind) == [f"spec.volumes[{TOKEN['name']}]"]
+    mount, volume = f"spec.containers[main].volumeMounts[{MOUNT['mountPath']}]", f"spec.volumes[{TOKEN['name']}]"
+    assert fields(of_another_kind) == [mount, volume]
+
+
+@pytest.mark.parametrize(
+    ("sources", "is_token"),
+    [
+        (SOURCES, True),
+        # As OpenShift has it.
+        (
+            [*SOURCES, {"configMap": {"items": [{"key": "service-ca.crt", "path": "service-ca.crt"}], "name": "openshift-service-ca.crt"}}],
+            True,
+        ),
+        ([*SOURCES[:1], {"configMap": {"name": "theirs", "items": [{"key": "ca.crt", "path": "ca.crt"}]}}, *SOURCES[2:]], False),
+        ([{"serviceAccountToken": {"path": "token", "audience": "theirs"}}, *SOURCES[1:]], False),
+        ([*SOURCES, {"secret": {"name": "theirs"}}], False),
+        ([{"configMap": {"name": "theirs"}}], False),
+        ([], False),
+    ],
+)
+def test_only_the_token_is_hidden_in_its_place(sources: list[Json], is_token: bool) -> None:
+    """A token and a certificate of somebody's own were hidden there."""
+    changed = fields(lambda spec, _: spec.update(volumes=[{**TOKEN, "projected": {"defaultMode": 420, "sources": sources}}]))
+    assert (changed == []) is is_token
+
+
+def test_a_mount_of_the_token_that_the_api_server_does_not_make() -> None:
+    assert fields(lambda spec, _: spec["containers"][0].update(volumeMounts=[{**MOUNT, "subPath": "token"}])) != []
 
 
 def test_a_token_of_ones_own_is_compared() -> None:
     """Under the name that the API server gives to its own, it was taken for that, and missing in the Pod that has it."""
     expected = pod(compiled(volumeMounts=[MOUNT]).intent.roles[0], "default", 0)
-    expected["spec"] = {**expected["spec"], "volumes": [TOKEN]}
+    expected["spec"] = {**expected["spec"], "volumes": [{**TOKEN, "projected": {"sources": []}}]}
     live = stored()
+    live["spec"]["volumes"] = [{**TOKEN, "projected": {"defaultMode": 420, "sources": []}}]
     assert list(pod_differences(live, expected)) == []
     live["spec"]["volumes"][0] = {**TOKEN, "projected": {"sources": [{"secret": {"name": "theirs"}}]}}
     live["spec"]["containers"][0]["volumeMounts"] = []

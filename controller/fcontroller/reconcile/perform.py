@@ -222,15 +222,8 @@ def foreign_fields(pod: Json, status: Status, renderer: PodRenderer, key: Key) -
     role, task = find(status, key)
     if controller_of(pod["metadata"]) != status.attempt.object_uid:
         return ["metadata.ownerReferences"]
-    said = pod["metadata"].get("annotations") or {}
-    ids = {
-        names.TASK_UID: task.instance_uid,
-        names.FRAMEWORK_ATTEMPT_ID: str(status.attempt.id),
-        names.TASK_ATTEMPT_ID: str(task.attempt.id),
-    }
-    wrong = [f"metadata.annotations.{name}" for name, value in ids.items() if said.get(name) != value]
     differing = renderer.differing_fields(pod, status.attempt.id, role, task, added=True)
-    return ["spec"] if differing is None else wrong + differing
+    return ["spec"] if differing is None else differing
 
 
 async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Key, uid: str) -> None:
