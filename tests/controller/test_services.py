@@ -16,7 +16,8 @@ from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, collection, path_of
-from fcontroller.mailbox import Mailbox
+from fcontroller.decide.services import Plan, plan
+from fcontroller.mailbox import Mailbox, ServicesSeen
 from fcontroller.observe.cache import SeenServices
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
@@ -496,5 +497,35 @@ def test_an_edit_that_is_refused_late_undoes_no_newer_one() -> None:
             await late
         await asyncio.gather(*tasks)
         assert await port(api) == 82
+
+    run_in_memory(work())
+
+
+def test_a_crowd_of_services_is_gone_through_once_for_all_that_has_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may write Services made five thousand in a Framework's name, and with each change of one all were gone through: other
+    namespaces' Frameworks waited for a quarter of a minute."""
+    planned = list[int]()
+
+    def counted(wanted: Mapping[str, Json], found: Mapping[str, Json], owner: str) -> Plan:
+        planned.append(len(found))
+        return plan(wanted, found, owner)
+
+    monkeypatch.setattr(services, "plan", counted)
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("crowd", SPEC)
+            await runs(made, "crowd")
+            for number in range(200):
+                await foreign(made, f"crowd-x{number}", {"FC_FRAMEWORK_NAME": "x"})
+            await asyncio.sleep(1)
+            planned.clear()
+            reconciler = made.controller.reconcilers["default", "crowd"]
+            for _ in range(200):
+                reconciler.mailbox.put(ServicesSeen())
+            await asyncio.sleep(1)
+            assert planned == [201]
+            await change(made, "crowd-worker", spec={"selector": {"app": "theirs"}})
+            await until(made, "crowd-worker", lambda found: "FC_TASKROLE_NAME" in found["spec"]["selector"])
 
     run_in_memory(work())

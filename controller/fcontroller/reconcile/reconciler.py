@@ -262,6 +262,9 @@ class Reconciler:
             self._receive(message, results)
             if self.stopped or self.mailbox is not mailbox:
                 return
+        # Once for all of them: anybody may write Services, and to go through ten thousand takes long.
+        if any([isinstance(message, ServicesSeen) for message in messages]):
+            self.services.look()
         if not self._loaded:
             return
         if self.status is not None:
@@ -431,7 +434,7 @@ class Reconciler:
             case Loaded(framework, status):
                 self._take(framework, status)
             case ServicesSeen():
-                self.services.look()
+                pass  # They are looked at when all messages are taken in.
             case ServicesReported() | PodsCompared():
                 self._warn(message)
             case Broken(error):
