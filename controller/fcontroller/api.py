@@ -20,6 +20,8 @@ class Answer(NamedTuple):
     body: Json
     retry_after: float = 1
     """Seconds after which a server that is too busy (429) wants to be asked again."""
+    size: int = 0
+    """Bytes of the text that the body was decoded from, if there was one."""
 
     @property
     def ok(self) -> bool:

@@ -24,7 +24,7 @@ from fcontroller.act import client, http
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
 from fcontroller.act.plain import NoServer, look_up, server_of
-from fcontroller.api import Projection, TooLong, Unreachable
+from fcontroller.api import Answer, Projection, TooLong, Unreachable
 from fcontroller.breath import AWAKE
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -693,7 +693,7 @@ def test_who_is_too_busy_may_say_so_in_plain_text() -> None:
         async with server.origin():
             client = from_kubeconfig(None, address=server.url)
             try:
-                assert await client.request("POST", "/a", {}) == (429, status, 7)
+                assert await client.request("POST", "/a", {}) == Answer(429, status, 7, len("Too many requests"))
                 assert [event async for event in client.watch("/a", {})] == [{"type": "ERROR", "object": status}]
                 with pytest.raises(Unreachable, match="502, and what follows is not an object: <html></html>"):
                     await client.request("POST", "/a", {})

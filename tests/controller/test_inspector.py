@@ -10,15 +10,20 @@ from typing import Any
 
 import pytest
 
+from fcompile.model import names
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.compare import contains
 from fcontroller.api import Answer, Body, Json, Projection, collection, content_of, path_of
+from fcontroller.decide.status import Role, Task
 from fcontroller.log import Log
 from fcontroller.reconcile import inspector as inspector_module
 from fcontroller.reconcile.inspector import Inspector
+from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run_in_memory
 from tests.controller.test_intent import SPEC, all_run, delete_pod
 from tests.controller.test_review import IMAGE, digested
+from tests.safety.test_turns import Longest
 
 
 class Mutates(Facade):
@@ -181,6 +186,27 @@ def test_nothing_is_asked_where_nothing_runs() -> None:
             assert api.lists == lists
 
     run_in_memory(work())
+
+
+@pytest.mark.usefixtures("without_collections")
+def test_a_large_pod_that_differs_holds_nobody_up() -> None:
+    """One of a megabyte took half a second, in one turn, and a page may be full of them."""
+    env = [{"name": f"E{number}", "value": "x" * 12} for number in range(300)]
+    spec = {"containers": [{"name": f"c{number}", "image": "a", "env": env} for number in range(60)]}
+    framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": "train", "namespace": "default", "uid": "f"}}
+    roles = [{"name": "w", "taskNumber": 1, "task": {"pod": {"spec": spec}}}]
+    renderer = PodRenderer(compile_framework({**framework, "spec": {"taskRoles": roles}}, "default").intent, framework, "c")
+    role, task = Role("w", "r"), Task(0, "t", "train-w-0", 0)
+    pod = json.loads(renderer.pod(0, role, task))
+    pod["spec"]["containers"][0]["image"] = "b"
+
+    async def work() -> float:
+        longest = Longest()
+        assert await renderer.compare(pod, 0, role, task) == ["spec.containers[c0].image"]
+        await longest.look_twice()
+        return longest.turn
+
+    assert asyncio.run(work()) < 0.1
 
 
 POD: Json = {

@@ -91,7 +91,7 @@ class Client(Api):
                 self._authorized_until = 0.0
             self._note_time(about.get("date"))
             read = partial(decode.answer, projection=projection, listed=_is_list(method, path)) if code < 300 else partial(_refusal, code)
-            return Answer(code, await _decoded(read, text), _seconds(about.get("retry-after")))
+            return Answer(code, await _decoded(read, text), _seconds(about.get("retry-after")), len(text))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
             raise Unreachable(f"{method} {path}: {no_object(code, path, text)}") from error
         except Unreachable as error:

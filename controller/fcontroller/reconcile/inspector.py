@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from fcompile.model import names
 from fcontroller.act.pages import Pages
 from fcontroller.api import Json, Unreachable, collection
+from fcontroller.breath import Breath
 from fcontroller.log import Log, Rarely
 from fcontroller.observe.cache import task_of
 from fcontroller.observe.reflector import Name
@@ -68,7 +69,7 @@ class Inspector:
         self._note_edits()
         looked: dict[Name, dict[str, list[str]]] = {}
         path = collection("pods", self._controller.namespace)
-        pages = Pages(self._controller.dependencies.api, path, {"labelSelector": names.FRAMEWORK_NAME}, largest=_PAGE)
+        pages, breath = Pages(self._controller.dependencies.api, path, {"labelSelector": names.FRAMEWORK_NAME}, largest=_PAGE), Breath()
         while True:
             answer = await pages.next()
             # The old list may have expired; then the server says how to go on with the present one.
@@ -76,9 +77,10 @@ class Inspector:
                 return self._warn(f"{path}: {answer.message}")
             for pod in answer.body.get("items") or ():
                 try:
-                    self._look(pod, looked)
+                    await self._look(pod, looked)
                 except Exception:  # Whatever is wrong with a Pod, the others are compared all the same.
                     self._broke("a Pod cannot be compared with what was reviewed")
+                await breath.take()
             if not pages.more:
                 break
             await asyncio.sleep(_BREATH)
@@ -105,14 +107,14 @@ class Inspector:
         if self._rarely.may(what):
             self._log.error(what, error=traceback.format_exc())
 
-    def _look(self, pod: Json, looked: dict[Name, dict[str, list[str]]]) -> None:
+    async def _look(self, pod: Json, looked: dict[Name, dict[str, list[str]]]) -> None:
         metadata = pod["metadata"]
         name = metadata["namespace"], task_of(metadata["name"])[0]
         reconciler = self._controller.reconcilers.get(name)
-        fields = reconciler.differing_fields(pod, reconciler.renderer) if reconciler else []
+        fields = await reconciler.differing_fields(pod, reconciler.renderer) if reconciler else []
         if reconciler and fields:
             before, _ = self._renderers.get(name, (None, None))
-            if before and not reconciler.differing_fields(pod, before):
+            if before and not await reconciler.differing_fields(pod, before):
                 fields = []
             looked.setdefault(name, {})[metadata["uid"]] = fields
             found = self._found.setdefault(name, {})

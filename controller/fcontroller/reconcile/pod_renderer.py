@@ -6,9 +6,11 @@ more than strings depends on the index (the names of fields, the form of a quant
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import uuid
+from functools import partial
 from typing import NamedTuple
 
 from fcompile.lower.environment import ClusterValues
@@ -21,6 +23,8 @@ from fcontroller.api import Json
 from fcontroller.decide.status import Role, Task
 
 _INDEX, _TASK_UID, _TASK_ATTEMPT = (uuid.uuid4().hex for _ in range(3))
+_LARGE = 64 * 1024
+"""Bytes of a Pod from which on it is compared in a thread: one of a megabyte may take half a second, and there may be very many."""
 _HOLE = re.compile(f"({_INDEX}|{_TASK_UID}|{_TASK_ATTEMPT})")
 
 
@@ -88,6 +92,14 @@ class PodRenderer:
             return None
         made = self.pod(attempt, role_status, task)
         return differing_fields(pod, made, self._roles[role_status.name], self.namespace, task.index, added=added)
+
+    async def compare(self, pod: Json, attempt: int, role_status: Role, task: Task) -> list[str]:
+        """Return these fields, none if its role is not in the intent. A large Pod does not hold up the event loop."""
+        if not self.has(role_status):
+            return []
+        made = self.pod(attempt, role_status, task)
+        work = partial(differing_fields, pod, made, self._roles[role_status.name], self.namespace, task.index)
+        return await asyncio.to_thread(work) if len(made) > _LARGE else work()
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""

@@ -339,14 +339,14 @@ class Reconciler:
         try:
             async for page, _ in requests.pages_of_owned(self.dependencies.api, "pods", *self.key, Projection.WHOLE):
                 for pod in page:
-                    if fields := self.differing_fields(pod, renderer):
+                    if fields := await self.differing_fields(pod, renderer):
                         differing[pod["metadata"]["name"]] = fields
                     await breath.take()
         except (Refused, Unreachable):
             return  # Adopted Pods are compared again when the spec changes or the controller starts.
         mailbox.put(PodsCompared(renderer.config_map_uid, differing))
 
-    def differing_fields(self, pod: Json, renderer: PodRenderer | None) -> list[str]:
+    async def differing_fields(self, pod: Json, renderer: PodRenderer | None) -> list[str]:
         """Return the fields in which a Pod differs from what the renderer makes; none if it is no task's, or is being deleted."""
         status, (_, key) = self.status, task_of(pod["metadata"]["name"])
         role, task = (status.role(key[0]), status.task(key)) if status else (None, None)
@@ -354,7 +354,7 @@ class Reconciler:
             return []
         if task.attempt.object_uid != pod["metadata"]["uid"]:
             return []
-        return renderer.differing_fields(pod, status.attempt.id, role, task) or []
+        return await renderer.compare(pod, status.attempt.id, role, task)
 
     def _measure(self, status: Status) -> None:
         """Note how large the Framework is without its status."""
