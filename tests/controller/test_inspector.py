@@ -22,7 +22,7 @@ from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run_in_memory
 from tests.controller.test_intent import SPEC, all_run, delete_pod
-from tests.controller.test_review import IMAGE, digested
+from tests.controller.test_review import DIGEST, IMAGE, digested, patched
 from tests.safety.test_turns import Longest
 
 
@@ -171,6 +171,38 @@ def test_pods_of_before_an_edit_are_told_from_those_that_somebody_has_changed() 
                 await counts(another, 2)
             await delete_pod(made, "train-ps-0")
             await counts(inspector, 1)
+
+    run_in_memory(work())
+
+
+def test_pods_of_an_edit_that_was_not_reviewed_are_told_once_what_was_reviewed_is_back() -> None:
+    """They were taken for those of before an edit, of which nobody is told, while the Framework said that what runs was reviewed."""
+
+    async def noted(inspector: Inspector, image: str) -> None:
+        async with asyncio.timeout(30):
+            while not any(
+                last.intent.roles[-1].pod["spec"]["containers"][0]["image"] == image for _, last, _ in inspector._renderers.values()
+            ):
+                await asyncio.sleep(0.02)
+
+    async def work() -> None:
+        async with lab(in_memory()) as made, inspected(made) as inspector:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await noted(inspector, "a")
+            digest = (await made.framework("train"))["metadata"]["annotations"][names.DIGEST_ANNOTATION]
+            await patched(made, "train", {"op": "remove", "path": DIGEST})
+            await made.edit("train", IMAGE, "b")
+            await noted(inspector, "b")
+            await delete_pod(made, "train-ps-0")
+            await all_run(made, "train", [0, 0, 1])
+            await made.edit("train", IMAGE, "a")
+            await patched(made, "train", {"op": "add", "path": "/metadata/annotations", "value": {names.DIGEST_ANNOTATION: digest}})
+            await made.until("train", lambda status: status["conditions"][0]["reason"] == "DigestMatches")
+            await counts(inspector, 1)
+            async with asyncio.timeout(30):
+                while not await events(made):
+                    await asyncio.sleep(0.02)
 
     run_in_memory(work())
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from fcompile.model import names
+from fcontroller import intent as intents
 from fcontroller.act.pages import Pages
 from fcontroller.api import Json, Unreachable, collection
 from fcontroller.breath import Breath
@@ -38,8 +39,9 @@ class Inspector:
         self._rarely = Rarely(time.time)
         self._found: dict[Name, dict[str, list[str]]] = {}
         """By Framework: the uids of Pods that differ, and the fields; none where they are as before the last edit."""
-        self._renderers: dict[Name, tuple[PodRenderer | None, PodRenderer]] = {}
-        """By Framework: what Pods were made from before the last edit of the attempt that was seen, and what they are made from now."""
+        self._renderers: dict[Name, tuple[PodRenderer | None, PodRenderer, bool]] = {}
+        """By Framework: what Pods were made from before the last edit of the attempt that was seen, what they are made from now, and
+        whether that was reviewed."""
 
     @property
     def differing(self) -> Mapping[str, int]:
@@ -88,15 +90,19 @@ class Inspector:
 
     def _note_edits(self) -> None:
         """Keep what the Pods of each attempt were made from before its last edit."""
-        noted: dict[Name, tuple[PodRenderer | None, PodRenderer]] = {}
+        noted: dict[Name, tuple[PodRenderer | None, PodRenderer, bool]] = {}
         for name, reconciler in self._controller.reconcilers.items():
             if renderer := reconciler.renderer:
-                before, last = self._renderers.get(name, (None, renderer))
+                reviewed = intents.reviewed_digest(reconciler.framework) == renderer.intent.digest
+                before, last, was_reviewed = self._renderers.get(name, (None, renderer, reviewed))
                 if last.config_map_uid != renderer.config_map_uid:
                     before = None
-                elif last.intent.digest != renderer.intent.digest:
-                    before = last
-                noted[name] = before, renderer
+                elif last.intent.digest == renderer.intent.digest:
+                    reviewed = reviewed or was_reviewed  # The digest of an edit may be there by now that is not in force yet.
+                else:
+                    # Otherwise the Framework says that what runs was reviewed, and nobody would be told of Pods that never were.
+                    before = last if was_reviewed or not reviewed else None
+                noted[name] = before, renderer, reviewed
         self._renderers = noted
 
     def _warn(self, why: str) -> None:
@@ -113,7 +119,7 @@ class Inspector:
         reconciler = self._controller.reconcilers.get(name)
         fields = await reconciler.differing_fields(pod, reconciler.renderer) if reconciler else []
         if reconciler and fields:
-            before, _ = self._renderers.get(name, (None, None))
+            before, *_ = self._renderers.get(name, (None,))
             if before and not await reconciler.differing_fields(pod, before):
                 fields = []
             looked.setdefault(name, {})[metadata["uid"]] = fields
