@@ -75,6 +75,8 @@ def arguments_of(documents: list[Any], namespace: str) -> list[str]:
 def test_the_container_fits_this_version(audited_cluster: Cluster, repository: Path, variant: str, namespace: str) -> None:
     documents = list(yaml.safe_load_all(audited_cluster.kubectl("kustomize", str(repository / "deploy" / variant)).stdout))
     (container,) = deployment(documents)["spec"]["template"]["spec"]["containers"]
+    # Otherwise the kubelet takes a Service called `kubernetes` there for the API server's, and tells the container so.
+    assert deployment(documents)["spec"]["template"]["spec"]["enableServiceLinks"] is False
     assert container["image"].endswith(f"/fcontroller:{__version__}")
     assert [f":{port['containerPort']}" for port in container["ports"]] == [Config().listen]
     assert arguments_of(documents, namespace) == [
