@@ -233,9 +233,11 @@ def write(folder: Path, framework: Json) -> None:
 
 
 def _write(path: Path, text: str, mode: int) -> None:
-    new = path.with_name(f".{path.name}.new")
+    # Tasks may share the folder, and are all through at the same time: until it is whole, each has a file of its own.
+    new = path.with_name(f".{path.name}.{random.getrandbits(64):016x}")
     try:
-        new.write_text(text, "utf-8")
+        with new.open("x", encoding="utf-8") as file:
+            file.write(text)
         new.chmod(mode)
         new.replace(path)
     except OSError:

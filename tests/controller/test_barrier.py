@@ -19,6 +19,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -201,13 +202,25 @@ class TestFiles:
             "FB_NONE_ADDRESSES": "",
         }
 
-    def test_whole_or_not_at_all(self, running: Json, tmp_path: Path) -> None:
+    def test_whole_or_not_at_all(self, running: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(path: Path, mode: int) -> None:
+            raise OSError("the disk is full")
+
         barrier.write(tmp_path, running)
         before = (tmp_path / "injector.sh").read_text()
-        (tmp_path / ".injector.sh.new").mkdir()
-        with pytest.raises(OSError, match="directory"):
+        monkeypatch.setattr(Path, "chmod", full)
+        with pytest.raises(OSError, match="full"):
             barrier.write(tmp_path, {**running, "spec": {}})
         assert (tmp_path / "injector.sh").read_text() == before
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["framework.json", "injector.sh"]
+
+    def test_in_a_folder_that_all_tasks_share(self, running: Json, tmp_path: Path) -> None:
+        """They are through at the same time, and wrote one new file together: it was half, or gone, and a fifth of them failed."""
+        running["status"]["note"] = "a" * 20_000
+        with ThreadPoolExecutor(8) as tasks:
+            list(tasks.map(lambda _: barrier.write(tmp_path, running), range(400)))
+        assert json.loads((tmp_path / "framework.json").read_text()) == running
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["framework.json", "injector.sh"]
 
     @pytest.mark.parametrize(
         "name",
