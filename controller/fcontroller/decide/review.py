@@ -11,6 +11,9 @@ from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, owners_of_pods,
 from fcontroller.decide.status import Role as RoleStatus
 from fcontroller.decide.status import Status
 
+_LONGEST = 100
+"""Characters of an annotation that are shown. A digest has fewer, and anybody may write something else."""
+
 
 class Verdict(NamedTuple):
     """What the condition says, and whether an attempt may begin with it."""
@@ -39,11 +42,12 @@ def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
     if not reviewed:
         said = "The Framework has no digest of what was reviewed"
         return Verdict(False if rules.require else None, "NotCompiled", f"{said}: {fix}" if rules.require else said, not rules.require)
-    version = version_of(reviewed)
+    shown = reviewed[:_LONGEST]
+    version = version_of(shown)
     if version[:1] == "v" and version[1:].isdecimal() and version not in KNOWN:
-        said = f"{reviewed} was reviewed, by the lowering rules {version}, and this controller has {' and '.join(KNOWN)}"
+        said = f"{shown} was reviewed, by the lowering rules {version}, and this controller has {' and '.join(KNOWN)}"
         return Verdict(False, "UnknownLowering", f"{said}: use fcompile and fcontroller of one version, or {fix}", not rules.enforce)
-    return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {reviewed} was reviewed: {fix}", not rules.enforce)
+    return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {shown} was reviewed: {fix}", not rules.enforce)
 
 
 def in_force(spec: Spec, intent: Intent, last: Spec) -> Spec:

@@ -158,7 +158,8 @@ class Reporter(Report):
         self._record(framework, WARNING, reason, message, topic)
 
     def warn(self, framework: Json, reason: str, message: str) -> None:
-        self._log.warning(message, reason=reason, **_of(framework))
+        if self._rarely.may((framework["metadata"]["uid"], reason)):  # Whoever may annotate it may have it warned of without an end.
+            self._log.warning(message, reason=reason, **_of(framework))
         self._record(framework, WARNING, reason, message)
 
     def broke(self, framework: Json, error: BaseException) -> None:
