@@ -203,14 +203,19 @@ def _unpacked(framework: Json) -> Json:
 
 
 def wanted_roles(framework: Json) -> list[Role]:
-    """Return the roles of the spec, in its order."""
-    attempt = (framework.get("status") or {}).get("attemptStatus") or {}
+    """Return the roles of the spec that is in force, in its order, with the counts of the newest."""
+    status = framework.get("status") or {}
+    attempt, in_force = status.get("attemptStatus") or {}, (status.get("intent") or {}).get("observedGeneration")
     statuses = {role["name"]: role["taskStatuses"] or [] for role in attempt.get("taskRoleStatuses") or ()}
+    counts = {role["name"]: role.get("taskNumber") for role in framework["spec"].get("taskRoles") or ()}
+    if in_force is not None and in_force != framework["metadata"]["generation"]:
+        # Of an edit that is not in force, as it was not reviewed, only the counts hold: roles that it adds never come, and others stay.
+        tasks = {name: sum(not task["deletionPending"] for task in found) for name, found in statuses.items()}
+        counts = {name: counts.get(name, number) for name, number in tasks.items()}
     roles = []
-    for role in framework["spec"].get("taskRoles") or ():
-        count = role.get("taskNumber")
+    for name, count in counts.items():
         wanted = 1 if count is None else max(count, 0)
-        roles.append(Role(role["name"], wanted, [_ip(status) for status in statuses.get(role["name"], [])[:wanted]]))
+        roles.append(Role(name, wanted, [_ip(task) for task in statuses.get(name, [])[:wanted]]))
     return roles
 
 

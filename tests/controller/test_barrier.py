@@ -51,7 +51,10 @@ def running() -> Json:
     for number, pod in enumerate(world.pods.values(), 1):
         pod["status"]["podIP"] = f"10.0.0.{number}"
     world.run(1)
-    return {"metadata": {"name": "f"}, "spec": world.spec["spec"], "status": world.stored}
+    stored = world.stored
+    assert stored is not None
+    metadata = {"name": "f", "generation": stored["intent"]["observedGeneration"]}
+    return {"metadata": metadata, "spec": world.spec["spec"], "status": stored}
 
 
 def task(framework: Json, role: int, index: int) -> Json:
@@ -111,6 +114,15 @@ class TestWaiting:
         running["spec"]["taskRoles"].append(role_spec("late", 1))
         with pytest.raises(barrier.Failed, match=r"ps\[2\], .*, ps\[6\] and 3 other tasks"):
             Server(running).wait()
+
+    def test_roles_of_an_edit_that_is_not_in_force_do_not_block(self, running: Json) -> None:
+        """Nobody makes those that an edit adds which was not reviewed, and those that it removes run on: Pods that were reviewed failed."""
+        running["metadata"]["generation"] += 1
+        running["spec"]["taskRoles"] = [role_spec("late", 1), {**running["spec"]["taskRoles"][1], "taskNumber": 2}]
+        assert Server(running).wait() == running
+        assert [(role.name, role.wanted) for role in barrier.wanted_roles(running)] == [("ps", 2), ("worker", 2)]
+        running["metadata"]["generation"] -= 1
+        assert [(role.name, role.wanted) for role in barrier.wanted_roles(running)] == [("late", 1), ("worker", 2)]
 
     def test_a_compressed_status_is_read(self, running: Json) -> None:
         packed = copy.deepcopy(running)
