@@ -202,7 +202,7 @@ async def _recognize_pod(dependencies: Dependencies, api: Api, context: ActionCo
     found = await requests.find(api, context.pod_path(key), uid=uid)
     if found is None or not context.status.has(key):  # Meanwhile the task may have been scaled away.
         return None
-    wrong = ["spec"] if context.renderer is None else foreign_fields(found, context.status, context.renderer, key)
+    wrong = ["spec"] if context.renderer is None else await foreign_fields(found, context.status, context.renderer, key)
     if not wrong:
         return partial(pod_created, key=key, uid=uid)
     await requests.delete(api, context.pod_path(key), uid)
@@ -214,7 +214,7 @@ async def _recognize_pod(dependencies: Dependencies, api: Api, context: ActionCo
     return None
 
 
-def foreign_fields(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> list[str]:
+async def foreign_fields(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> list[str]:
     """Return in which fields a Pod is not the one that the task's attempt makes, but for its uid, which was not stored.
 
     Nothing may be added to its spec: whoever may create Pods could have made it, with a command that ends at once and well.
@@ -222,7 +222,7 @@ def foreign_fields(pod: Json, status: Status, renderer: PodRenderer, key: Key) -
     role, task = find(status, key)
     if controller_of(pod["metadata"]) != status.attempt.object_uid:
         return ["metadata.ownerReferences"]
-    differing = renderer.differing_fields(pod, status.attempt.id, role, task, added=True)
+    differing = await renderer.differing_fields(pod, status.attempt.id, role, task, added=True)
     return ["spec"] if differing is None else differing
 
 

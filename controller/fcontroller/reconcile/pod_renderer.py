@@ -13,6 +13,8 @@ import uuid
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent
 from fcompile.lower.intent import Role as RoleIntent
@@ -83,7 +85,7 @@ class PodRenderer:
         made = self._make(role, attempt, role_status.instance_uid, task.index, task.instance_uid, task.attempt.id)
         return _text(made).encode()
 
-    def differing_fields(self, pod: Json, attempt: int, role_status: Role, task: Task, *, added: bool = False) -> list[str] | None:
+    async def differing_fields(self, pod: Json, attempt: int, role_status: Role, task: Task, *, added: bool = False) -> list[str] | None:
         """Return the fields in which a Pod in the cluster differs from that of a task's attempt; None: its role is not in the intent.
 
         :param added: as in `compare.differing_fields`.
@@ -91,15 +93,8 @@ class PodRenderer:
         if not self.has(role_status):
             return None
         made = self.pod(attempt, role_status, task)
-        return differing_fields(pod, made, self._roles[role_status.name], self.namespace, task.index, added=added)
-
-    async def compare(self, pod: Json, attempt: int, role_status: Role, task: Task) -> list[str]:
-        """Return these fields, none if its role is not in the intent. A large Pod does not hold up the event loop."""
-        if not self.has(role_status):
-            return []
-        made = self.pod(attempt, role_status, task)
-        work = partial(differing_fields, pod, made, self._roles[role_status.name], self.namespace, task.index)
-        return await asyncio.to_thread(work) if len(made) > _LARGE else work()
+        work = partial(differing_fields, pod, made, self._roles[role_status.name], self.namespace, task.index, added=added)
+        return await asyncio.to_thread(work) if max(len(made), len(msgspec.json.encode(pod))) > _LARGE else work()
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""

@@ -354,7 +354,7 @@ class Reconciler:
             return []
         if task.attempt.object_uid != pod["metadata"]["uid"]:
             return []
-        return await renderer.compare(pod, status.attempt.id, role, task)
+        return await renderer.differing_fields(pod, status.attempt.id, role, task) or []
 
     def _measure(self, status: Status) -> None:
         """Note how large the Framework is without its status."""
