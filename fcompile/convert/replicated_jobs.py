@@ -50,6 +50,8 @@ _INSTEAD = {
 }
 """What a role has in the place of a field, and what to do."""
 _LEFT_OUT_OF_SET = {"volumeClaimPolicies"}
+_ENDLESS = ("RestartJobSetAndIgnoreMaxRestarts", "RestartJobAndIgnoreMaxRestarts")
+"""Of the rules of a failurePolicy: they restart however often that was done."""
 _OF_SET = {
     "replicatedJobs",
     "network",
@@ -355,11 +357,16 @@ def tell_failure_policy(spec: Fields, ledger: Ledger, source: Path | None) -> No
     """Take down what becomes of the runs of the whole JobSet."""
     if "failurePolicy" not in spec:
         return
-    restarts = spec.below("failurePolicy").count("maxRestarts") or 0
+    policy = spec.below("failurePolicy")
+    endless = any(isinstance(rule, dict) and rule.get("action") in _ENDLESS for rule in policy.items("rules"))
+    restarts = -1 if endless else policy.count("maxRestarts") or 0
+    if restarts == 0:
+        ledger.dropped(source or spec.at("failurePolicy"), "it restarts nothing: after a failure nothing is run again here either")
+        return
     what = f"after a failure the whole Framework is not run again{'' if source is None else ', as the failurePolicy of the runtime says'}"
     why = "a JobSet makes all of its Jobs anew, by rules that a Framework does not have"
     remedy = f"write `spec.retryPolicy.maxRetryCount: {restarts}` to run all of it again"
-    ledger.different(source or spec.at("failurePolicy"), what, why, remedy)
+    ledger.different(source or spec.at("failurePolicy"), what, why, f"{remedy} after each failure, whichever it is" if endless else remedy)
 
 
 def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozenset[str] = frozenset()) -> None:

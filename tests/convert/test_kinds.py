@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -891,14 +891,34 @@ def test_names_that_a_jobset_does_not_want_are_told(key: str) -> None:
         assert (("spec", "network", key) in [entry.path for entry in account.different]) is not wanted
 
 
-@pytest.mark.parametrize(("policy", "remedy"), [({"maxRestarts": 3}, "maxRetryCount: 3"), ({}, "maxRetryCount: 0")])
+@pytest.mark.parametrize(
+    ("policy", "remedy"),
+    [
+        ({"maxRestarts": 3}, "maxRetryCount: 3"),
+        ({"maxRestarts": 3, "rules": [{"action": "FailJobSet"}]}, "maxRetryCount: 3"),
+        ({"rules": [{"action": "RestartJobSetAndIgnoreMaxRestarts"}, {"action": "FailJobSet"}]}, "maxRetryCount: -1"),
+        ({"maxRestarts": 3, "rules": [{"action": "RestartJobAndIgnoreMaxRestarts"}]}, "maxRetryCount: -1"),
+    ],
+)
 def test_the_failure_policy_of_a_jobset_and_of_a_runtime_is_told(policy: dict[str, Any], remedy: str) -> None:
-    runtime, jobset = (json.loads(json.dumps(JOBS[name])) for name in ("trainjob-torch-TrainJob", "jobset-JobSet"))
-    runtime["items"][1]["spec"]["template"]["spec"]["failurePolicy"] = jobset["spec"]["failurePolicy"] = policy
-    for job, path in ((runtime, ("spec", "runtimeRef")), (jobset, ("spec", "failurePolicy"))):
+    for job, path in _with_failure_policy(policy):
         (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if "is not run again" in one.what]
         assert entry.path == path
         assert remedy in entry.remedy
+
+
+@pytest.mark.parametrize("policy", [{}, {"maxRestarts": 0, "rules": [{"action": "RestartJob"}, {"action": "FailJobSet"}]}])
+def test_a_failure_policy_that_restarts_nothing_is_no_difference(policy: dict[str, Any]) -> None:
+    for job, _ in _with_failure_policy(policy):
+        assert not [one for one in convert(json.dumps(job)).jobs[0].different if "run again" in one.what]
+
+
+def _with_failure_policy(policy: dict[str, Any]) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Yield a TrainJob and a JobSet with this policy, and where each is told of it."""
+    runtime, jobset = (json.loads(json.dumps(JOBS[name])) for name in ("trainjob-torch-TrainJob", "jobset-JobSet"))
+    runtime["items"][1]["spec"]["template"]["spec"]["failurePolicy"] = jobset["spec"]["failurePolicy"] = policy
+    yield runtime, ("spec", "runtimeRef")
+    yield jobset, ("spec", "failurePolicy")
 
 
 def test_an_order_of_the_jobs_of_a_runtime_is_refused() -> None:
