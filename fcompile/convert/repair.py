@@ -19,8 +19,8 @@ def repaired(source: dict[str, Any], refusal: Refusal) -> dict[str, Any] | None:
         return {**source, "metadata": {**source["metadata"], "name": _NAME}}
     if not way or not isinstance(holder, dict) or last not in holder:
         return None
-    if holder[last] == str(refusal.instead):
-        return filled(source, refusal)  # a number in quotes
+    if (type(holder[last]) is int and refusal.instead is not None) or holder[last] == str(refusal.instead):
+        return filled(source, refusal)  # a number that does not fit, or in quotes
     made = deepcopy(source)
     found = at(made, tuple(way)).pop(last)
     if refusal.meant is not None:

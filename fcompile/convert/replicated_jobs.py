@@ -142,8 +142,10 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     pods = job.count("parallelism", 0, MAX_TASKS)
     completions = job.count("completions", 0, MAX_TASKS)
     indexed = job.text("completionMode") != "NonIndexed"
-    if completions not in (None, 1 if pods is None else pods):
-        raise Refusal(source or job.at("completions"), "a role runs as many tasks at once as it has")
+    at_once = 1 if pods is None else pods
+    if completions not in (None, at_once):
+        why = f"a role runs all of its tasks at once, and these are {completions:,} of which {at_once:,} run: make `parallelism` the same"
+        raise Refusal(source or job.at("completions"), why, instead=None if source else at_once)
     if completions is None and pods is not None and indexed:
         why = "Kubernetes refuses such a Job: with `parallelism` it must have `completions` too, unless its completionMode is NonIndexed"
         raise Refusal(source or job.at("parallelism"), why)
@@ -155,7 +157,7 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     made: dict[str, Any] = {**({"metadata": metadata} if metadata else {}), "spec": deepcopy(inner.value)}
     made["spec"].setdefault("restartPolicy", "OnFailure")
     where = source or fields.path
-    draft = RoleDraft(role, 1 if pods is None else pods, made, where, source or template.path)
+    draft = RoleDraft(role, at_once, made, where, source or template.path)
     _require_limits(job, indexed=indexed, source=source)
     tries = [limit for limit in (job.count("backoffLimit"), job.count("backoffLimitPerIndex")) if limit is not None]
     draft.max_retry_count, draft.ports = min(tries, default=JOB_TRIES), []

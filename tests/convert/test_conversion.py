@@ -228,6 +228,15 @@ def test_a_number_in_quotes_counts_when_other_mistakes_are_looked_for() -> None:
     assert [reason.path[-1] for reason in account.reasons] == ["parallelism"]
 
 
+def test_more_completions_than_run_at_once_are_told_alone() -> None:
+    text = (DATA / "jobs" / "jobset.yaml").read_text("utf-8")
+    (account,) = convert(
+        text.replace("completions: 3", "completions: 10").replace("image:", "imagePullpolicy: Always\n              image:", 1)
+    ).refused
+    assert [reason.path[-1] for reason in account.reasons] == ["imagePullpolicy", "completions"]
+    assert "10 of which 3 run" in account.reasons[1].text
+
+
 def test_what_follows_from_a_mistake_is_not_told() -> None:
     (account,) = convert(JOB.replace("jaxReplicaSpecs", "jaxReplicas").replace("name: jax", "name: other")).refused
     assert [reason.path for reason in account.reasons] == [
