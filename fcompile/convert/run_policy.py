@@ -20,7 +20,10 @@ RUN_POLICY = (
     "ttlSecondsAfterFinished",
 )
 """Its fields."""
-GANG = "for a gang, make a PodGroup of the coscheduling plugin, and give the Pods its name in the label `scheduling.x-k8s.io/pod-group`"
+GANG = (
+    "for a gang, make a PodGroup, and give the Pods its name: for the coscheduling plugin in the label `scheduling.x-k8s.io/pod-group`, "
+    "for Volcano in the annotation `scheduling.k8s.io/group-name`"
+)
 _NOT_YET = "Framework has no such field yet"
 
 

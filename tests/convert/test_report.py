@@ -67,8 +67,8 @@ def test_markdown_is_a_list_to_tick_off() -> None:
     assert lines[place : place + 3] == [
         "- [ ] `spec.runPolicy.schedulingPolicy` (line 25): **not yet there: its Pods are scheduled one by one**",
         "  <br>Why: Framework has no such field yet.",
-        "  <br>To do: for a gang, make a PodGroup of the coscheduling plugin, and give the Pods its name in the label "
-        "`scheduling.x-k8s.io/pod-group`.",
+        "  <br>To do: for a gang, make a PodGroup, and give the Pods its name: for the coscheduling plugin in the label "
+        "`scheduling.x-k8s.io/pod-group`, for Volcano in the annotation `scheduling.k8s.io/group-name`.",
     ]
 
 
