@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from fcompile.cli import main
 from fcompile.diagnostics.catalog import all_rules
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
+from tests.argocd.tools import tool
 from tests.docs.blocks import blocks
 from tests.test_cli import good
 
@@ -65,6 +67,19 @@ def test_the_messages_are_printed(message: str, repository: Path, tmp_path: Path
     captured = capsys.readouterr()
     for part in message.split("…"):
         assert part in captured.out + captured.err
+
+
+def test_a_chart_prints_a_placeholder_as_the_pages_say(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: x\nversion: 0.1.0\n")
+    template, written = tmp_path / "templates" / "train.yaml", '{{ "{{FC_TASK_INDEX}}" }}'
+    for index, said in (("{{FC_TASK_INDEX}}", 'function "FC_TASK_INDEX" not defined'), (written, "args: ['--rank={{FC_TASK_INDEX}}']")):
+        template.write_text(f"args: ['--rank={index}']\n")
+        done = subprocess.run([tool("helm"), "template", tmp_path], capture_output=True, text=True, timeout=60)
+        assert said in done.stdout + done.stderr
+    for page in ("troubleshooting", "framework"):
+        assert f"`{written}`" in (repository / "docs" / f"{page}.md").read_text("utf-8")
+    assert '`function "FC_TASK_INDEX" not defined`' in (repository / "docs" / "troubleshooting.md").read_text("utf-8")
 
 
 def test_sizing_names_what_there_is(repository: Path) -> None:
