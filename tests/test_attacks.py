@@ -56,6 +56,13 @@ def _listed(one: str, count: int) -> str:
     return ",".join(f"{{{one.format(number)}}}" for number in range(count))
 
 
+def _taken_on_one_line(count: int, description: str) -> str:
+    spec = "{restartPolicy: Never, containers: [{name: main, image: busybox}]}"
+    roles = ",".join(f"{{name: r{number}, service: {{}}, task: {{pod: {{spec: {spec}}}}}}}" for number in range(count))
+    services = (f"---\napiVersion: v1\nkind: Service\nmetadata: {{name: train-r{number}}}\n" for number in range(count))
+    return FRAMEWORK.partition("spec:\n")[0] + f"spec: {{description: {description}, taskRoles: [{roles}]}}\n" + "".join(services)
+
+
 def _with_tolerations(count: int) -> str:
     value = f"[{','.join(['{}'] * count)}]"
     return FRAMEWORK.replace("pod:", f"pod:\n        metadata: {{annotations: {{scheduler.alpha.kubernetes.io/tolerations: '{value}'}}}}")
@@ -163,6 +170,7 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         FRAMEWORK + "".join(SERVICE.format(number, f", FC_TASKROLE_NAME: r{number}") for number in range(40_000)),
         "",
     ),
+    "roles on one line, whose Services are taken": (_taken_on_one_line(900, "x" * 1_200_000), "FC502"),
     "env": (_in_container("env: [" + "{name: A, value: b}," * 90_000 + "]"), ""),
     "volume mounts": (_in_container("volumeMounts: [" + ",".join(f"{{name: a, mountPath: /b{i}}}" for i in range(90_000)) + "]"), "FC035"),
     "a name that is long": (

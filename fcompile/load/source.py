@@ -23,7 +23,7 @@ class Source:
         self.name = name
         self.text = text
         self._starts: Sequence[int] | None = None
-        self._last_line = (0, "")
+        self._lines: dict[int, str] = {}
 
     def span(self, start: int, end: int) -> Span:
         """Return the region between two offsets."""
@@ -37,11 +37,12 @@ class Source:
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
-        if self._last_line[0] != number:
+        line = self._lines.get(number)
+        if line is None:
             # Each problem keeps its line, and a whole file can be one line: problems on the same line share one string.
             end = starts[number] if number < len(starts) else len(self.text)
-            self._last_line = number, self.text[starts[number - 1] : end].rstrip("\r\n")
-        return self._last_line[1]
+            line = self._lines[number] = self.text[starts[number - 1] : end].rstrip("\r\n")
+        return line
 
     def line_start(self, number: int) -> int:
         """Return the offset where a line begins; the end of the text for a line beyond it."""
