@@ -171,6 +171,16 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         "",
     ),
     "roles on one line, whose Services are taken": (_taken_on_one_line(900, "x" * 1_200_000), "FC502"),
+    "names that kustomize made": (
+        _in_container("envFrom: [" + ",".join(f"{{configMapRef: {{name: a{number}}}}}" for number in range(60_000)) + "]").replace(
+            "name: train", f"name: {'t' * 63}", 1
+        )
+        + "".join(
+            f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {'b' * (number % 60)}a{number}-4h2mbtbbt6}}\n"
+            for number in range(30_000)
+        ),
+        "FC504",
+    ),
     "env": (_in_container("env: [" + "{name: A, value: b}," * 90_000 + "]"), ""),
     "volume mounts": (_in_container("volumeMounts: [" + ",".join(f"{{name: a, mountPath: /b{i}}}" for i in range(90_000)) + "]"), "FC035"),
     "a name that is long": (

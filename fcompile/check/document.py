@@ -12,6 +12,7 @@ from fcompile.check.context import framework_context
 from fcompile.check.framework import check_framework
 from fcompile.check.places import Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, own_services, user_services
+from fcompile.check.rules.framework.generated_names import ObjectFact, objects_called, objects_made
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.rules.framework.placeholders import may_hold_placeholders, may_hold_sums
 from fcompile.check.rules.framework.unread_lists import unread_lists
@@ -85,6 +86,7 @@ class Checked(NamedTuple):
     problems: list[Problem]
     frameworks: list[FrameworkFact]
     services: list[ServiceFact]
+    objects: list[ObjectFact]
     waivers: Waivers | None
     """Those in the file's comments, if it has any."""
     skipped: str
@@ -93,7 +95,7 @@ class Checked(NamedTuple):
 
 def empty(file: str) -> Checked:
     """Return the result for a file without Frameworks."""
-    return Checked(file, [], [], [], None, "")
+    return Checked(file, [], [], [], [], None, "")
 
 
 Read = list[Document | Problem]
@@ -138,11 +140,13 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
         if context.name:
             checked.frameworks.append(FrameworkFact(context.namespace, context.name, here.where(("metadata", "name"), "value")))
         checked.services.extend(own_services(context, here.where))
+        checked.objects.extend(objects_called(context, here.where))
     for path, value in objects_in(document.value):
         if not is_framework(value):
             here = Located(document, path)
             checked.problems.extend(map(here.problem, misspelt_kind(value)))
             checked.services.extend(user_services(value, options.namespace, here.where))
+            checked.objects.extend(objects_made(value, options.namespace, here.where))
     checked.problems.extend(map(Located(document, ()).problem, unread_lists(document.value)))
 
 

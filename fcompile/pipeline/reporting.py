@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from fcompile.check.document import Checked
 from fcompile.check.places import Lookup, Place, Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, cross_file_problems
+from fcompile.check.rules.framework.generated_names import ObjectFact, generated_names
 from fcompile.diagnostics.problem import NOWHERE, Problem, Severity, framework_label
 from fcompile.diagnostics.writer import Summary, Writer, counted
 from fcompile.load.rules import FILE_NOT_FOUND, FOLDER_WITHOUT_FILES, TOO_MANY_PROBLEMS
@@ -40,6 +41,7 @@ class _Reporting:
         self._waivers = waivers
         self._frameworks: list[FrameworkFact] = []
         self._services: list[ServiceFact] = []
+        self._objects: list[ObjectFact] = []
         self._files: list[str] = []
         self._checked = self._skipped = self._waived = 0
         self._severities: Counter[Severity] = Counter()
@@ -50,6 +52,7 @@ class _Reporting:
         """Take the result of one file."""
         if checked.skipped:
             self._listener.skipped(checked.file, checked.skipped)
+        self._objects += checked.objects
         if not checked.frameworks and not checked.problems and not checked.services:
             self._skipped += 1
             return
@@ -65,7 +68,8 @@ class _Reporting:
 
     def finish(self, whole: bool | None) -> Summary:
         """Report the problems across files, then unused waivers."""
-        self._write(list(cross_file_problems(self._frameworks, self._services, self._place)))
+        across = cross_file_problems(self._frameworks, self._services, self._place)
+        self._write([*across, *generated_names(self._objects, self._place)])
         # Only a run over the whole project can tell that an entry of the waivers file covers no file.
         unused = [] if whole is None else self._waivers.unused(None if whole else self._files)
         self._show([*self._waivers.problems, *unused])

@@ -12,7 +12,7 @@ from fcompile.diagnostics.writer import Waived
 if TYPE_CHECKING:
     from fcompile.waivers.waiver import Waiver, WaiversRead
 
-_BETWEEN_FILES = frozenset({"FC501", "FC502", "FC503"})
+_BETWEEN_FILES = frozenset({"FC501", "FC502", "FC503", "FC504"})
 """Problems of two files, of which a run over some files may have one alone."""
 
 

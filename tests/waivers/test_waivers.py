@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcompile.check.rules.framework import cross_file
+from fcompile.check.rules.framework import cross_file, generated_names
 from fcompile.commands.report import waivers_file
 from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import RULES, Problem, Rule, Span
@@ -424,7 +424,8 @@ def test_a_problem_of_two_files_may_need_one_that_is_not_among_them(tmp_path: Pa
     waivers = from_file(tmp_path, "- {code: FC501, reason: x}\n- {code: FC304, reason: x}\n")
     assert [problem.span.line for problem in waivers.unused()] == [1, 2]
     assert [problem.span.line for problem in waivers.unused([FILE])] == [2]
-    assert {one.code for one in vars(cross_file).values() if isinstance(one, Rule)} == collection._BETWEEN_FILES
+    rules = (*vars(cross_file).values(), *vars(generated_names).values())
+    assert {one.code for one in rules if isinstance(one, Rule)} == collection._BETWEEN_FILES
 
 
 # Patterns
