@@ -37,7 +37,7 @@ _LOOKS_ESCAPED: Final = lazy(r"\\(?=x[0-9a-f]{2}|u[0-9a-f]{4})")
 NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERALS: Final = (b"frameworkcontroller.microsoft.com", b"FC_", b"taskRoles")
-_SERVICE: Final = lazy(rb"""(?<![^\s:"'{,\[])Service["']?[ \t]*(?:[\r\n,}\]#]|\Z)""")
+_NEIGHBOUR: Final = lazy(rb"""(?<![^\s:"'{,\[])(?:Service|ConfigMap|Secret)["']?[ \t]*(?:[\r\n,}\]#]|\Z)""")
 """As a whole value: in the prose of definitions of resources it is a word among others."""
 _HIDDEN: Final = lazy(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|![^\s!]*?(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
@@ -146,12 +146,12 @@ def may_be_meant(data: bytes) -> bool:
     return b"apiversion" in lowered and _holds_one_of(_QUARTERS, lowered)
 
 
-def may_hold_service(data: bytes) -> bool:
-    """Return whether a file may hold a Service: it can have the name of one that a role asks for.
+def may_hold_neighbour(data: bytes) -> bool:
+    """Return whether a file may hold a Service, which can have the name of one that a role asks for, or what Pods call by its name.
 
     False only when it certainly does not, or when `may_hold_framework`, which knows other ways to spell a text, is true.
     """
-    return _SERVICE.search(data.translate(None, b"\0")) is not None
+    return _NEIGHBOUR.search(data.translate(None, b"\0")) is not None
 
 
 def open_regular(path: str, real: str = "") -> BinaryIO | None:

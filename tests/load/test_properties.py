@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fcompile.diagnostics.problem import Path, Problem
 from fcompile.load import Document, LoadError, read, values
-from fcompile.load.files import may_hold_framework, may_hold_service
+from fcompile.load.files import may_hold_framework, may_hold_neighbour
 from fcompile.load.scalars import as_key, as_value, resolve
 from tests.reading import documents
 
@@ -292,12 +292,12 @@ def test_nothing_that_is_read_was_hidden(text: str) -> None:
 def test_no_spelling_hides_a_service(written: str) -> None:
     (value,) = values(written.encode())
     assert value["kind"] == "Service"
-    assert may_hold_service(written.encode())
-    assert may_hold_service(written.encode("utf-16"))
+    assert may_hold_neighbour(written.encode())
+    assert may_hold_neighbour(written.encode("utf-16"))
 
 
 def test_what_is_surely_not_ours_is_not_read() -> None:
-    assert not may_hold_service(b"kind: ServiceAccount\nabout: the Service of this\n")
+    assert not may_hold_neighbour(b"kind: ServiceAccount\nabout: the Service of this\n")
     assert not may_hold_framework(b"apiVersion: v1\nkind: ConfigMap\ndata:\n  a: 'x\\y'\n")
     assert may_hold_framework("apiVersion: frameworkcontroller.microsoft.com/v1".encode("utf-16"))
     assert not may_hold_framework("apiVersion: v1".encode("utf-16"))

@@ -24,7 +24,7 @@ _HASH = lazy(r"-[2456789bcdfghkmt]{10}\Z")
 """What kustomize adds: in its alphabet no two digits make a word."""
 _HASH_LENGTH = 11
 _LONGEST = 253
-_LONGEST_PREFIX = 63
+_LONGEST_ADDED = 63
 _SOURCES = (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret"), ("secret", "name", "Secret"))
 _FROM = (("configMapRef", "ConfigMap"), ("secretRef", "Secret"), ("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
 
@@ -95,10 +95,12 @@ def generated_names(facts: list[ObjectFact], look_up: Lookup) -> Iterator[Proble
         key = (fact.namespace, fact.kind)
         if not fact.framework or key not in generated or (*key, fact.name) in there:
             continue
-        for prefix in range(min(len(fact.framework), _LONGEST_PREFIX)):
-            if len(fact.name) + prefix not in lengths[key]:
+        bases, own = generated[key], fact.framework
+        for more in range(min(len(own), _LONGEST_ADDED)):
+            if len(fact.name) + more not in lengths[key]:
                 continue
-            made = generated[key].get(fact.framework[:prefix] + fact.name)  # A `namePrefix` is that of the Framework, too.
+            # A `namePrefix` or `nameSuffix` is that of the Framework, too.
+            made = bases.get(own[:more] + fact.name) or bases.get(fact.name + own[len(own) - more :])
             if made is not None:
                 yield _problem(fact, made, look_up)
                 break

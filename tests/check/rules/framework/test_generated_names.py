@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fcompile import compile as compile_text
+from fcompile.cli import main
 
 HASH = "4h2mbtbbt6"
 
@@ -65,6 +67,8 @@ def test_the_old_name_is_told_wherever_a_pod_may_have_it(field: str) -> None:
     ("name", "made", "told"),
     [
         ("devtrain", f"devconf-{HASH}", True),
+        ("traindev", f"confdev-{HASH}", True),
+        ("train", f"confdev-{HASH}", False),
         ("devtrain", f"conf-{HASH}", True),
         ("train", f"devconf-{HASH}", False),
         ("train", "conf-settings", False),
@@ -75,6 +79,20 @@ def test_the_old_name_is_told_wherever_a_pod_may_have_it(field: str) -> None:
 )
 def test_what_is_taken_for_a_name_that_kustomize_made(name: str, made: str, told: bool) -> None:
     assert bool(found(("ConfigMap", made), name=name, volumes=[{"name": "a", "configMap": {"name": "conf"}}])) is told
+
+
+def test_it_is_told_across_files_by_each_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rendered = Path(__file__).parents[4] / "examples" / "bad" / "FC504-generated-name.yaml"
+    made, framework = rendered.read_text("utf-8").split("---\n")
+    (tmp_path / "made.yaml").write_text(made, "utf-8")
+    (tmp_path / "train.yaml").write_text(framework, "utf-8")
+    for command in ("validate", "build"):
+        assert main([command, "--strict", str(tmp_path)]) == 1
+        streams = capsys.readouterr()
+        assert "[FC504] the input has no ConfigMap `settings`" in streams.out + streams.err
+    (tmp_path / "other.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n", "utf-8")
+    for command in ("validate", "build"):
+        assert main([command, "--strict", str(tmp_path)]) == 0
 
 
 def test_a_name_that_is_called_often_is_told_once() -> None:
