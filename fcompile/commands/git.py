@@ -125,7 +125,18 @@ def _sides(written: str) -> tuple[str, str | None]:
     if not dots:
         return _commit(first), None
     old, new = _commit(first), _commit(second)
-    return (_one("merge-base", old, new).decode().strip() if dots == "..." else old), new
+    if dots == "...":
+        if _run("merge-base", old, new).returncode == 1:
+            raise UsageError(f"--git: `{visible(first)}` and `{visible(second)}` have no commit in common{_shallow()}")
+        old = _one("merge-base", old, new).decode().strip()
+    return old, new
+
+
+def _shallow() -> str:
+    """Return what to do where the clone has not all commits, as in CI; else the empty string."""
+    if _run("rev-parse", "--is-shallow-repository").stdout.strip() != b"true":
+        return ""
+    return "; this clone lacks older commits: fetch them, with `git fetch --unshallow` or the `fetch-depth: 0` of actions/checkout"
 
 
 def called(written: str) -> tuple[str, str]:
@@ -154,7 +165,7 @@ def _commit(written: str) -> str:
         if not written:
             raise UsageError("--git: name a revision, for example HEAD")
         path = f"; it is a path: the revision comes first: `--git HEAD {written}`" if os.path.lexists(written) else ""
-        raise UsageError(f"--git: there is no revision `{written}` here{path}")
+        raise UsageError(f"--git: there is no revision `{written}` here{path or _shallow()}")
     return done.stdout.decode().strip().rpartition("\n")[2]
 
 

@@ -450,5 +450,26 @@ def test_what_is_compared_is_named_wrongly(repository_here: Repository, diff: Di
     assert said.count("\n") == 1
 
 
+def test_a_clone_without_its_history_says_so(
+    repository_here: Repository, diff: Diff, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a runner of CI makes it: neither the commit before is there, nor the one that two branches have in common."""
+    repository_here.write("a.yaml")
+    repository_here.commit()
+    for branch in ("one", "two"):
+        repository_here.git("checkout", "-q", "-b", branch, "main")
+        repository_here.write("a.yaml", branch)
+        repository_here.commit()
+    alone = ("--git", "one...other")
+    repository_here.git("checkout", "-q", "--orphan", "other")
+    repository_here.commit()
+    assert diff(*alone) == (2, "fcompile: --git: `one` and `other` have no commit in common\n")
+    repository_here.git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{tmp_path}", "shallow")
+    monkeypatch.chdir(tmp_path / "shallow")
+    hint = "; this clone lacks older commits: fetch them, with `git fetch --unshallow` or the `fetch-depth: 0` of actions/checkout\n"
+    assert diff("--git", "HEAD^1..HEAD") == (2, f"fcompile: --git: there is no revision `HEAD^1` here{hint}")
+    assert diff("--git", "origin/one...origin/two") == (2, f"fcompile: --git: `origin/one` and `origin/two` have no commit in common{hint}")
+
+
 def test_stdin_is_there_once(repository_here: Repository, diff: Diff) -> None:
     assert diff("-", "-") == (2, "fcompile: stdin can be OLD or NEW, not both: it is there once\n")
