@@ -73,6 +73,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
         wanted = _checked_folder(to, conversion.files, force=force)
     if format != "json":
         _tell_left_out(conversion)
+        _tell("passed through", conversion.by_hand)
     for error in conversion.unreadable if format != "json" else ():  # there it is in the document, and nothing else may be on stderr
         say(f"{visible(error.file)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))
@@ -91,8 +92,12 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
 
 def _tell_left_out(conversion: Conversion) -> None:
     """Name the files and documents that are neither converted nor passed through."""
-    for what, found in (("skipped", conversion.skipped), ("left out", conversion.left_out)):
-        say_first([f"{what} {visible(place)}: {reason}" for place, reason in found], _SHOWN, f"{what} {{}} more")
+    _tell("skipped", conversion.skipped)
+    _tell("left out", conversion.left_out)
+
+
+def _tell(what: str, found: list[tuple[str, str]]) -> None:
+    say_first([f"{what} {visible(place)}: {reason}" for place, reason in found], _SHOWN, f"{what} {{}} more")
 
 
 def _refuse_to_overwrite(to: str, conversion: Conversion) -> None:

@@ -274,9 +274,15 @@ class Conversion:
             if kind:
                 kinds.setdefault(f"{kind} of {version}" if version else f"{kind} without an apiVersion", one.location)
         shown = [f"{kind} ({location})" for kind, location in list(kinds.items())[:_SHOWN]]
-        whose = next((whose for group, whose in _BY_HAND.items() if any(kind.startswith(f"Job of {group}/") for kind in kinds)), "")
-        by_hand = f". A Job of {whose} is moved by hand: see docs/faq.md" if whose else ""
+        by_hand = next((f"; {reason}" for _, reason in self.by_hand), "")
         return f", but {', '.join(shown)}{', …' if len(kinds) > _SHOWN else ''}{by_hand}" if shown else ""
+
+    @property
+    def by_hand(self) -> list[tuple[str, str]]:
+        """Return where Jobs are that pass through and that docs/faq.md says how to move, each with that."""
+        kinds = [(one.location, text(one.value, "kind"), (text(one.value, "apiVersion") or "").split("/")[0]) for one in self._others]
+        found = [(place, _BY_HAND[group]) for place, kind, group in kinds if kind == "Job" and group in _BY_HAND]
+        return [(place, f"a Job of {whose} is moved by hand: see docs/faq.md") for place, whose in found]
 
     def texts(self) -> Iterator[str]:
         """Yield the documents of one stream."""

@@ -383,8 +383,12 @@ class TestCommand:
     def test_where_a_job_of_others_is_told_of(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], version: str, whose: str) -> None:
         (tmp_path / "job.yaml").write_text(f"apiVersion: {version}\nkind: Job\nmetadata: {{name: a}}\n", "utf-8")
         assert main(["convert", str(tmp_path)]) == 2
-        says = f"but Job of {version} ({tmp_path}/job.yaml:1). A Job of {whose} is moved by hand: see docs/faq.md\n"
+        says = f"but Job of {version} ({tmp_path}/job.yaml:1); a Job of {whose} is moved by hand: see docs/faq.md\n"
         assert capsys.readouterr().err.endswith(says)
+        (tmp_path / "train.yaml").write_text(JOB, "utf-8")
+        assert main(["convert", str(tmp_path)]) == 0
+        says = f"fcompile: passed through {tmp_path}/job.yaml:1: a Job of {whose} is moved by hand: see docs/faq.md\n"
+        assert says in capsys.readouterr().err
 
     def test_what_is_there_in_place_of_a_job_is_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "ray.yaml").write_text("apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: a}\n", "utf-8")
