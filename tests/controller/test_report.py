@@ -483,6 +483,30 @@ def test_repetitions_of_thousands_of_frameworks_make_one_event_each() -> None:
     in_virtual_time(work)
 
 
+def test_an_event_that_waits_is_written_once_however_often_it_was_repeated_meanwhile() -> None:
+    """With a slow server each repetition waited by itself: after an hour, an Event was more than an hour late."""
+
+    class Slow(Counted):
+        async def request(self, method: str, *rest: Any, **options: Any) -> Answer:
+            await asyncio.sleep(0.5)
+            return await super().request(method, *rest, **options)
+
+    async def work(loop: VirtualLoop) -> None:
+        api = Slow()
+        recorder = Recorder(api, loop.wall)
+        for _ in range(60):
+            for number in range(300):
+                about = {"name": "f", "namespace": "n", "uid": str(number), "resourceVersion": "1"}
+                recorder.record({**FRAMEWORK, "metadata": about}, WARNING, "Refused", "exceeded quota", "w 403")
+            await asyncio.sleep(60)
+        before = recorder.results.total()
+        await asyncio.sleep(300 * 0.5 + 60)
+        assert recorder.results.total() - before <= 300
+        assert all(event.value["count"] == event.written == 60 for event in recorder._events.values())
+
+    in_virtual_time(work)
+
+
 def test_an_end_that_is_not_stored_yet_is_not_told() -> None:
     lines: list[str] = []
     report = Reporter(Log("debug", lines.append), None, frozenset(), lambda seconds: None, now)

@@ -37,6 +37,8 @@ class _Event:
         self.due: asyncio.TimerHandle | None = None
         self.last = 0.0
         """When it was last recorded, by the clock of the loop."""
+        self.queued = False
+        """Whether it waits for its turn to be written, with whatever it counts by then."""
 
 
 class Recorder:
@@ -91,6 +93,9 @@ class Recorder:
             self.results["dropped"] += 1
             return
         event.written = event.written or 0
+        if event.queued:  # A server that is slow would be further behind with each repetition.
+            return
+        event.queued = True
         namespace = event.value["metadata"]["namespace"]
         if namespace in self._queues:
             self._queues[namespace].append(event)
@@ -113,9 +118,10 @@ class Recorder:
     async def _work(self, namespace: str) -> None:
         queue = self._queues[namespace]
         while queue:
-            written = False
+            event, written = queue.popleft(), False
+            event.queued = False
             try:
-                written = await self._write(queue.popleft())
+                written = await self._write(event)
             except Unreachable:
                 pass
             except Exception as error:  # Whatever is wrong with it, it must not hold up those that follow.
