@@ -157,6 +157,19 @@ def test_what_does_not_answer_is_said(what: str, monkeypatch: pytest.MonkeyPatch
         world.until(lambda: any(world.condition(kind) == "False" for kind in conditions), 31)
 
 
+def test_what_is_gone_is_not_said_to_be_held_where_no_answer_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Framework ends while an answer is waited for, and what it says then stays."""
+    slow(monkeypatch, lambda method, path: 60 if method == "DELETE" and path.endswith("/pods/f-w-0") else 0, Unreachable("no answer"))
+    with World() as world:
+        world.make({"taskRoles": [role("w", 1, "1"), role("v", 1, "forever")]})
+        world.until(lambda: world.condition("ObjectsDeleted") == "False", 31)
+        world.stop()
+        world.until(lambda: world.status()["state"] == "Completed", 10)
+        assert not world.all("pods")
+        world.run(100)
+        assert world.condition("ObjectsDeleted") == "True"
+
+
 @pytest.mark.parametrize("how", ["pause", "stop"])
 def test_an_attempt_does_not_begin_behind_slow_services(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     slow(monkeypatch, lambda method, path: 20 if method == "POST" and path.endswith("/services") else 0)

@@ -106,7 +106,8 @@ class Waits:
             queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
             if refused or queued or (knows and not holds) or status.state not in CREATED:
                 set_pods_created(status, refused, queued, workers.await_turn, generation, now)
-            self._denied = workers.failing(status, *_DELETIONS) if trouble else []
+            # After the end all is gone, whatever a deletion is answered that is still under way.
+            self._denied = workers.failing(status, *_DELETIONS) if trouble and not over else []
         else:
             set_not_needed(status, PODS_CREATED, generation, now, "No Pod is made in a pause")
         held = [*(self._denied or ()), *self._overdue(status, framework)]
