@@ -27,8 +27,9 @@ _MOST_ITEMS, _MOST_PAIRS = 10_000, 50_000
 """The most items in two lists, and the most pairs of equal items in them, that can be matched quickly."""
 _UNORDERED = frozenset({"tolerations", "add", "drop"})
 """Lists of Pods whose items have no key and whose order means nothing. In an object of others, nobody here knows what order means."""
-_ORDERED = frozenset({"containers", "env", "initContainers"})
-"""Lists of Pods that have a key and whose order matters too: what starts first, which variable can refer to which."""
+_ORDERED = frozenset({"containers", "env", "hostAliases", "initContainers", "volumeMounts"})
+"""Lists of Pods that have a key and whose order matters too: what starts first, which variable can refer to which, which address a host has
+that is there twice, which volume is seen of two at one place (`/data` and `/data/`)."""
 
 
 class Difference(NamedTuple):

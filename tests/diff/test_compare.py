@@ -39,6 +39,16 @@ MAIN = "spec.containers[main]"
             ],
         ),
         (
+            {**container(), "hostAliases": [{"ip": "1.1.1.1", "hostnames": ["a"]}, {"ip": "2.2.2.2", "hostnames": ["a"]}]},
+            {**container(), "hostAliases": [{"ip": "2.2.2.2", "hostnames": ["a"]}, {"ip": "1.1.1.1", "hostnames": ["a"]}]},
+            [("spec.hostAliases (order)", "1.1.1.1, 2.2.2.2", "2.2.2.2, 1.1.1.1")],
+        ),
+        (
+            container(volumeMounts=[{"name": "a", "mountPath": "/data"}, {"name": "b", "mountPath": "/data/"}]),
+            container(volumeMounts=[{"name": "b", "mountPath": "/data/"}, {"name": "a", "mountPath": "/data"}]),
+            [(f"{MAIN}.volumeMounts (order)", "/data, /data/", "/data/, /data")],
+        ),
+        (
             container(ports=[{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]),
             container(ports=[{"containerPort": 80, "protocol": "UDP", "name": "x"}, {"containerPort": 80}]),
             [(f"{MAIN}.ports[80/UDP].name", ABSENT, "x")],
