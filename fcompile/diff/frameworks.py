@@ -126,7 +126,7 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
 def _changes(before: Side, after: Side) -> Iterator[Change]:
     old, new = before.compiled.framework, after.compiled.framework
     state = effects.state(old["spec"], new["spec"], before.status)
-    yield from _of_the_framework(old, new, state)
+    yield from _of_the_framework(old, new, state, effects.removal_ends_pods(old["spec"], before.status))
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
     context = _Context(after, state, before.status)
@@ -134,7 +134,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
 
-def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: State) -> Iterator[Change]:
+def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: State, removal_ends_pods: bool) -> Iterator[Change]:
     """Yield the changes of the Framework's own fields."""
 
     def changed(difference: Difference, verdict: Verdict) -> Change:
@@ -147,7 +147,8 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
         elif difference.field == _RESTART:
             yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))
         else:
-            yield changed(difference, effects.OF_TEXT)
+            after = "" if difference.after is ABSENT else difference.after
+            yield changed(difference, effects.of_metadata(difference.field, after, removal_ends_pods))
     verdicts: dict[str, Callable[[Any, Any], Verdict]] = {
         "description": lambda before, after: effects.OF_TEXT,
         "managedBy": lambda before, after: effects.OF_MANAGED_BY,

@@ -37,6 +37,7 @@ RESTARTED = annotated(TWO, RESTART_ANNOTATION, "now")
 STOP = {**TWO, "executionType": "Stop"}
 DEADLINE = {**TWO, "activeDeadlineSeconds": 60}
 LATER = {**TWO, "activeDeadlineSeconds": 61}
+OWNED = {**TWO, "metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "1"}]}}
 
 
 @pytest.mark.parametrize(
@@ -78,6 +79,15 @@ LATER = {**TWO, "activeDeadlineSeconds": 61}
         (RESTARTED, TWO, None, False),
         (TWO, RESTARTED, {"state": "AttemptCreationPending"}, False),
         (TWO, annotated(TWO, PAUSE_ANNOTATION, "true"), None, False),
+        (TWO, OWNED, None, True),
+        (TWO, OWNED, {"state": "Completed"}, False),
+        (OWNED, TWO, None, False),
+        (OWNED, {**TWO, "metadata": {"ownerReferences": [{**OWNED["metadata"]["ownerReferences"][0], "uid": "2"}]}}, None, True),
+        (TWO, annotated(TWO, "argocd.argoproj.io/hook", "PreSync"), None, True),
+        (annotated(TWO, "helm.sh/hook", "pre-upgrade"), TWO, None, False),
+        (TWO, annotated(TWO, "argocd.argoproj.io/sync-options", "Prune=false, Replace=true,Force=true"), None, True),
+        (TWO, annotated(TWO, "argocd.argoproj.io/sync-options", "Prune=false"), None, False),
+        (TWO, annotated(TWO, "config.kubernetes.io/local-config", "true"), None, True),
         (TWO, DEADLINE, None, True),
         (TWO, DEADLINE, status(), True),
         (LATER, DEADLINE, None, True),
