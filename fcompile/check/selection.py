@@ -13,7 +13,7 @@ from typing import Any
 
 from fcompile.diagnostics.problem import Path
 from fcompile.load import LoadError, values
-from fcompile.load.files import read_regular
+from fcompile.load.files import IGNORE_FILE, read_regular
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model import names
 from fcompile.model.patterns import lazy
@@ -29,6 +29,8 @@ _TEMPLATE_ACTION = lazy(
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names that a kustomization can have, the one that counts first."""
 CHART = "Chart.yaml"
+IGNORING = "ignore file"
+"""What a `.fcompileignore` is called."""
 _PATCHES = ("patches", "patchesJson6902", "replacements")
 Around = Callable[[str], bytes | None]
 """Returns what is in a file that says what others are; None: there is none."""
@@ -112,13 +114,18 @@ def skip_reason(file: str, top: str, around: Around = in_folder) -> str | None:
 
 
 def rendered(file: str, top: str, around: Around = in_folder) -> str:
-    """Return what a file is from which kustomize or Helm makes what runs; empty: it is none."""
-    folder = os.path.dirname(os.path.abspath(file))
-    if os.path.basename(file) in KUSTOMIZATIONS:
+    """Return what a file is from which kustomize or Helm makes what runs, or that says what is left out; empty: it is none."""
+    folder, name = os.path.dirname(os.path.abspath(file)), os.path.basename(file)
+    if name in KUSTOMIZATIONS:
         return "kustomization"
-    if any(_is_chart(one, around) for one in _up_from(folder, top)):
+    if name == IGNORE_FILE:
+        return IGNORING
+    above = list(_up_from(folder, top))
+    if any(_is_chart(one, around) for one in above):
         return "chart"
-    return "patch" if os.path.abspath(file) in _patches(folder, top, around) else ""
+    if os.path.abspath(file) in _patches(folder, top, around):
+        return "patch"
+    return "source" if any(os.path.abspath(file) in _all_named_in(one, around) for one in above) else ""
 
 
 def boundary(file: str, named: str = "") -> str:
@@ -175,14 +182,31 @@ def is_shared(folder: str) -> bool:
 @lru_cache(maxsize=4096)
 def _patches_in(folder: str, around: Around) -> frozenset[str]:
     """Return the files that the folder's own kustomization uses as patches."""
-    found = (around(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
-    try:
-        documents = values(next((data for data in found if data is not None), b""))
-    except LoadError:
-        return frozenset()
     patches: set[str] = set()
-    for document in documents:
+    for document in _kustomization(folder, around):
         listed = [text(patch, "path") for field in _PATCHES for patch in sequence(document, field)]
         listed += sequence(document, "patchesStrategicMerge")
         patches.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
     return frozenset(patches)
+
+
+@lru_cache(maxsize=4096)
+def _all_named_in(folder: str, around: Around) -> frozenset[str]:
+    """Return the files that the folder's own kustomization may name anywhere: as a resource, or as what a ConfigMap is made of."""
+    named, waiting = set[str](), _kustomization(folder, around)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str) and "\n" not in value:
+            named.update((value, value.partition("=")[2]))
+        elif isinstance(value, dict | list):
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+    return frozenset(os.path.normpath(os.path.join(folder, path)) for path in named if path)
+
+
+def _kustomization(folder: str, around: Around) -> list[Any]:
+    """Return the documents of the folder's own kustomization; nothing where it cannot be read."""
+    found = (around(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
+    try:
+        return list(values(next((data for data in found if data is not None), b"")))
+    except LoadError:
+        return []

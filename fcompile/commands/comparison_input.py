@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,17 +10,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.selection import Around, boundary, in_folder, rendered
+from fcompile.check.selection import IGNORING, Around, boundary, in_folder, rendered
 from fcompile.commands.report import WriterListener, fails
 from fcompile.diagnostics.problem import Problem
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import FILE, Key, Object, ObjectKey
 from fcompile.errors import UsageError
-from fcompile.load.files import FileEntry
+from fcompile.load.files import SUFFIXES, FileEntry
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, CompileError, Unit
 from fcompile.pipeline.compiled import Compiled
-from fcompile.pipeline.file import File, open_file
+from fcompile.pipeline.file import File, open_file, why_skipped
 from fcompile.waivers.collection import Waivers
 
 
@@ -35,9 +36,35 @@ class RawFile(NamedTuple):
         """Return what the file is if others make what runs of it, as it is opened; empty: it says itself what runs."""
         path = self.entry.path
         kind = rendered(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
-        if kind != "kustomization" and any(map(_kind_and_version, opened.objects())) and not opened.skipped:
+        whole = kind in ("kustomization", "patch", IGNORING) or (kind == "chart" and (not self.is_manifest or self._is_template()))
+        if not whole and any(map(_kind_and_version, opened.objects())) and not opened.skipped:
             return ""
         return kind or ("template" if opened.skipped else "")
+
+    @property
+    def is_manifest(self) -> bool:
+        """Return whether the file was named, or has a name that a file with objects has."""
+        return not self.entry.within or self.entry.path.endswith(SUFFIXES)
+
+    def _is_template(self) -> bool:
+        """Return whether Helm finds anything to do in the file. It does so in comments, too."""
+        return self.has_actions and bool(why_skipped(self.entry, around=self.around))
+
+    @property
+    def has_actions(self) -> bool:
+        """Return whether there may be actions of a template in the file."""
+        return isinstance(self.data, bytes) and b"{{" in self.data
+
+    def content(self, opened: File, kind: str) -> dict[str, Any]:
+        """Return what can be compared of a file of which others make what runs: its text, where more than the values in it counts."""
+        assert isinstance(self.data, bytes)
+        if not self.is_manifest or opened.unreadable() or (kind == "chart" and self.has_actions):
+            try:
+                return {"text": self.data.decode()}
+            except UnicodeDecodeError:
+                return {"sha256": hashlib.sha256(self.data).hexdigest()}
+        documents = [document.value for document in opened.documents()]
+        return documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {"documents": documents}
 
 
 class Contents(NamedTuple):
@@ -52,10 +79,12 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
     contents, nameless, opened, built = Contents({}, {}), Counter[Sequence[str]](), [], set()
     for file in files:
         one = open_file(file.entry, file.data, around=file.around)
-        opened.append(one.for_frameworks())
-        if isinstance(file.data, bytes) and (kind := file.built(one)):
+        kind = file.built(one) if isinstance(file.data, bytes) else ""
+        # What a script or a page of Markdown is as YAML is nobody's concern.
+        opened.append(one._replace(read=[]) if kind and not file.is_manifest else one.for_frameworks())
+        if kind:
             built.add(one.name)
-            contents.objects[FILE, kind, "", _name(file.entry), 0] = Object(_value(one, file.data), one.name)
+            contents.objects[FILE, kind, "", _name(file.entry), 0] = Object(file.content(one, kind), one.name)
     compilation = Compilation(opened, options, (), waivers, whole=None)
     if fails(compilation.report(listener), strict):
         return None
@@ -93,14 +122,6 @@ def _name(entry: FileEntry) -> str:
     """Return what a file is called on either side."""
     path = os.path.relpath(entry.path, entry.within or os.path.dirname(entry.path) or os.curdir)
     return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def _value(opened: File, data: bytes) -> dict[str, Any]:
-    """Return what can be compared of a file that holds no objects."""
-    if opened.unreadable():
-        return {"text": data.decode("utf-8", "replace")}
-    documents = [document.value for document in opened.documents()]
-    return documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {"documents": documents}
 
 
 def _line(unit: Unit) -> tuple[str, int]:

@@ -294,8 +294,8 @@ class _Reader:
 
     def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
         """Return whether Frameworks, or what they are built of, can be in the file."""
-        if not path.endswith((b".tpl", b"Kustomization")):
-            return path.endswith(_SUFFIXES)
+        if path.endswith(_SUFFIXES):
+            return True
         full, top = self.entry(path).path, os.path.abspath(os.fsdecode(self._top))
         return any(rendered(full, top, self._around(commit)) for commit in commits)
 
@@ -311,7 +311,7 @@ class _Reader:
             return True
         return any(
             fnmatchcase(os.fsdecode(steps[depth]), pattern)
-            for depth in range(len(steps))
+            for depth in range(len(steps) - (steps[-1] == IGNORE_FILE.encode()))  # it cannot hide itself
             for pattern in self._ignore_file(commit, b"/".join(steps[:depth]))
         )
 

@@ -276,6 +276,9 @@ def test_a_file_that_is_the_same_becomes(
             assert (code, kinds(document)) == (1, {"train": kind})
 
 
+CHART_HERE = {"Chart.yaml": "apiVersion: v2\n"}
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "beside"),
     [
@@ -284,6 +287,20 @@ def test_a_file_that_is_the_same_becomes(
         ("values.yaml", "status: 1\n", "status: 2\n", {"Chart.yaml": "apiVersion: v2\n"}),
         ("templates/_pod.tpl", "{{ define }}\n", "{{ end }}\n", {"Chart.yaml": "apiVersion: v2\n"}),
         ("patch.yaml", "- {op: add, path: /a}\n", "- {op: add, path: /b}\n", {"kustomization.yaml": "patches: [{path: patch.yaml}]\n"}),
+        ("templates/evil.txt", "a: 1\n", "a: 1 # {{ 1 }}\n", CHART_HERE),
+        ("templates/c.yaml", "# {{ 1 }}\nkind: A\napiVersion: v1\n", "# {{ 2 }}\nkind: A\napiVersion: v1\n", CHART_HERE),
+        ("files/run.sh", "# FC_\nrun a\n", "# FC_\nrun  a\n", CHART_HERE),
+        ("README.md", "```\nkind: Framework\n x\n", "```\nkind: Framework\n y\n", CHART_HERE),
+        (".helmignore", "a\n", "b\n", CHART_HERE),
+        (
+            "some.patch",
+            "{kind: A, apiVersion: v1}\n",
+            "{kind: A, apiVersion: v2}\n",
+            {"kustomization.yaml": "patches: [{path: some.patch}]\n"},
+        ),
+        ("run.sh", "a\n", "b\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [x=./run.sh]}]\n"}),
+        ("c.yaml", "a: 1\n", "a: 2\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [c.yaml]}]\n"}),
+        (".fcompileignore", "a\n", "*\n", {}),
         (
             "train.yaml",
             "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n{{ if .Values.a }}\n",
@@ -304,6 +321,28 @@ def test_what_others_make_frameworks_of(
     code, document = diff("--git", "HEAD")
     (one,) = document["objects"]
     assert (code, one["name"], one["change"], len(one["changes"])) == (1, f"deep/{name}", "changed", 1)
+
+
+def test_what_is_no_text_is_compared(repository_here: Repository, diff: Diff) -> None:
+    """As a packed chart."""
+    repository_here.put("Chart.yaml", "apiVersion: v2\n")
+    packed = repository_here.folder / "charts" / "a.tgz"
+    packed.parent.mkdir()
+    packed.write_bytes(b"\xff\xfe\0a")
+    repository_here.commit()
+    packed.write_bytes(b"\xff\xfd\0a")
+    (change,) = diff("--git", "HEAD")[1]["objects"][0]["changes"]
+    assert change["field"] == "sha256"
+
+
+def test_what_is_left_out_is_said_where_it_is_new(repository_here: Repository, diff: Diff) -> None:
+    """Helm renders what `.fcompileignore` names: a template and the file that hides it came in with no difference to be seen."""
+    repository_here.put("Chart.yaml", "apiVersion: v2\n")
+    repository_here.commit()
+    repository_here.write("templates/evil.yaml")
+    repository_here.put("templates/.fcompileignore", "evil.yaml\n.fcompileignore\n")
+    code, document = diff("--git", "HEAD")
+    assert (code, [(one["kind"], one["name"]) for one in document["objects"]]) == (1, [("ignore file", "templates/.fcompileignore")])
 
 
 def test_a_bare_repository(
