@@ -71,7 +71,7 @@ class Contents(NamedTuple):
     """What there is on a side."""
 
     frameworks: dict[Key, Side]
-    objects: dict[ObjectKey, Object]
+    objects: dict[ObjectKey, list[Object]]
 
 
 def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, listener: WriterListener, strict: bool) -> Contents | None:
@@ -84,7 +84,7 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
         opened.append(one._replace(read=[]) if kind and not file.is_manifest else one.for_frameworks())
         if kind:
             built.add(one.name)
-            contents.objects[FILE, kind, "", _name(file.entry), 0] = Object(file.content(one, kind), one.name)
+            contents.objects[FILE, kind, "", _name(file.entry), 0] = [Object(file.content(one, kind), one.name)]
     compilation = Compilation(opened, options, (), waivers, whole=None)
     if fails(compilation.report(listener), strict):
         return None
@@ -110,7 +110,7 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
         of_kind = version.rpartition("/")[0], kind, text(metadata, "namespace") or "", name or text(metadata, "generateName") or ""
         # Each object without a name is one of its own: a hook of Argo CD, or something that has `items` and is no list by its kind.
         nameless[of_kind] += not name
-        contents.objects[*of_kind, 0 if name else nameless[of_kind]] = Object(value, unit.document.source.name)
+        contents.objects.setdefault((*of_kind, 0 if name else nameless[of_kind]), []).append(Object(value, unit.document.source.name))
 
 
 def _kind_and_version(value: Any) -> tuple[str, str] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, NamedTuple, TypeVar
 
 from fcompile.diff.compare import Difference, differences
@@ -83,14 +85,35 @@ class Object(NamedTuple):
     file: str
 
 
+Objects = list[Object]
+"""Those that have one key, in the order of their files."""
+
+
 def compare_all(
-    before: Mapping[Key, Side], after: Mapping[Key, Side], objects: tuple[Mapping[ObjectKey, Object], Mapping[ObjectKey, Object]]
+    before: Mapping[Key, Side],
+    after: Mapping[Key, Side],
+    objects: tuple[Mapping[ObjectKey, Objects], Mapping[ObjectKey, Objects]],
 ) -> Result:
-    """Compare two sides."""
+    """Compare two sides. Of objects there may be more with one key: of two clusters, or the later one wins."""
     keys = _both(before, after)
     frameworks = (compare(before.get(key), after.get(key)) for key in keys)
-    others = (_object(key, objects[0].get(key), objects[1].get(key)) for key in _both(*objects))
+    others = (_object(key, *pair) for key in _both(*objects) for pair in _pairs(*(side.get(key, []) for side in objects)))
     return Result(tuple(filter(None, frameworks)), tuple(filter(None, others)), compared=len(keys))
+
+
+def _pairs(before: Objects, after: Objects) -> Iterator[tuple[Object | None, Object | None]]:
+    """Yield the objects of both sides that have one key: those of one file are compared, and the others in their order."""
+    if max(len(before), len(after)) < 2:
+        yield from zip_longest(before, after)
+        return
+    files = [defaultdict[str, list[Object]](list), defaultdict[str, list[Object]](list)]
+    for found, side in zip(files, (before, after), strict=True):
+        for one in side:
+            found[one.file].append(one)
+    old, new = files
+    for file in [name for name in new if name in old]:
+        yield from zip_longest(old.pop(file), new.pop(file))
+    yield from zip_longest(*([one for some in side.values() for one in some] for side in files))
 
 
 def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:

@@ -323,6 +323,30 @@ def test_what_others_make_frameworks_of(
     assert (code, one["name"], one["change"], len(one["changes"])) == (1, f"deep/{name}", "changed", 1)
 
 
+def test_objects_with_one_name_are_all_compared(repository_here: Repository, diff: Diff) -> None:
+    """As of two clusters: only the last one was, and a comment in its file hid what changed in the others."""
+
+    def put(folder: str, value: str) -> None:
+        repository_here.put(f"{folder}/c.yaml", f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  a: {value}\n")
+
+    for folder in "dev", "prod", "test":
+        put(folder, folder)
+    repository_here.commit()
+    put("dev", "evil")
+    put("prod", "prod # the same")
+    put("more", "more")
+    (repository_here.folder / "test" / "c.yaml").unlink()
+    code, document = diff("--git", "HEAD")
+    found = [(one["change"], one["before"], one["after"], *map(str, one["changes"])) for one in document["objects"]]
+    assert (code, found) == (
+        1,
+        [
+            ("changed", "dev/c.yaml", "dev/c.yaml", str({"field": "data.a", "before": "dev", "after": "evil"})),
+            ("changed", "test/c.yaml", "more/c.yaml", str({"field": "data.a", "before": "test", "after": "more"})),
+        ],
+    )
+
+
 def test_what_is_no_text_is_compared(repository_here: Repository, diff: Diff) -> None:
     """As a packed chart."""
     repository_here.put("Chart.yaml", "apiVersion: v2\n")
