@@ -1,14 +1,14 @@
 """The two sides of `diff --git`: files of revisions, read from git's objects; no checkout is touched.
 
-Only files that differ are read. Links and submodules are no files, and hidden folders and what `.fcompileignore` names are left out as in a
-folder.
+Only files that differ are read. Links are followed within the tree, submodules are no files, and hidden folders and what
+`.fcompileignore` names are left out as in a folder.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import cache, partial
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _REGULAR = (b"100644", b"100755")
 _SUFFIXES = tuple(map(os.fsencode, SUFFIXES))
+_MOST_HOPS, _LONGEST_LINK = 40, 4096
+"""What Linux follows: so many links after another, and so many bytes of where one leads."""
 
 
 class _Changed(NamedTuple):
@@ -59,14 +61,23 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         reader = _Reader(top, objects)
         # In a merge that is not done, git names a file more than once.
         differing = {one.path: one for one in sorted(_differing(old, new, paths, top))}
-        turned = [*_turned(old, new, paths, top, reader, differing)]
-        found = [one for one in (*differing.values(), *turned) if reader.is_of_interest((old, new), one.path)]
-        before = [reader.blob(old, one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
+        linked = [_led_to(commit, top, objects, reader) for commit in (old, new)]
+        led_to = (_Changed(path, *(side.get(path, b"") for side in linked)) for path in linked[0].keys() ^ linked[1].keys())
+        turned = {one.path: one for one in (*led_to, *_turned(old, new, paths, top, reader, differing)) if one.path not in differing}
+        found = [
+            one
+            for one in (*differing.values(), *sorted(turned.values()))
+            if one.path in linked[0] or one.path in linked[1] or reader.is_of_interest((old, new), one.path)
+        ]
+        in_old, in_new = (
+            [it for it in found if it.path in led or (reader.is_of_interest((old, new), it.path) and not reader.ignored(side, it.path))]
+            for side, led in zip((old, new), linked, strict=True)
+        )
+        before = [reader.blob(old, one.path, one.before) for one in in_old if one.before]
         if new is not None:
-            after = [reader.blob(new, one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
+            after = [reader.blob(new, one.path, one.after) for one in in_new if one.after]
         else:
-            kept = (one for one in found if not reader.ignored(None, one.path))
-            after = [file for one in kept if (file := reader.in_tree(one.path)) is not None]
+            after = [file for one in in_new if (file := reader.in_tree(one.path)) is not None]
         if not found:
             for path in paths:
                 if not os.path.lexists(path):
@@ -75,7 +86,7 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
                     raise UsageError(f"--git: there is no file or folder `{path}`{hint}")
         contents = {file.entry.name: file.data for file in before}
         same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
-        same -= {reader.entry(one.path).name for one in turned}
+        same -= {reader.entry(path).name for path in turned}
         yield [file for file in before if file.entry.name not in same], [file for file in after if file.entry.name not in same]
 
 
@@ -201,6 +212,56 @@ def _nothing() -> str:
     return _one("hash-object", "-t", "tree", "--stdin").decode().strip()
 
 
+def _led_to(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) -> dict[bytes, bytes]:
+    """Return the files that count only since links lead to them, with their objects: links that have the name of a file are followed."""
+    links: dict[bytes, bytes] = {}
+    files: dict[bytes, bytes] = {}
+    if commit is None:
+        for path in filter(None, _listed(["--"], top).split(b"\0")):
+            full = os.path.join(top, path)
+            if os.path.islink(full):
+                links[path] = os.readlink(full)
+            else:
+                files[path] = b"?"
+    else:
+        for entry in filter(None, _one("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")):
+            head, _, path = entry.partition(b"\t")
+            mode, _, name = head.split(b" ")
+            if mode == b"120000":
+                links[path] = objects.read(name, os.fsdecode(path)) or b""
+            elif mode in _REGULAR:
+                files[path] = name
+    led = {}
+    for path in links:
+        if path.endswith(_SUFFIXES) and not reader.ignored(commit, path):
+            end = _end_of(path, links)
+            if end in files and (not end.endswith(_SUFFIXES) or reader.ignored(commit, end)):
+                led[end] = files[end]
+    return led
+
+
+def _end_of(path: bytes, links: Mapping[bytes, bytes]) -> bytes:
+    """Return where a path leads within the tree; empty: out of it, or nowhere."""
+    done: list[bytes] = []
+    left, hops = path.split(b"/")[::-1], 0
+    while left:
+        step = left.pop()
+        if step == b"..":
+            if not done:
+                return b""
+            done.pop()
+        elif step not in (b"", b"."):
+            done.append(step)
+            target = links.get(b"/".join(done))
+            if target is not None:
+                hops += 1
+                if hops > _MOST_HOPS or target.startswith(b"/") or len(target) > _LONGEST_LINK:
+                    return b""
+                done.pop()
+                left += target.split(b"/")[::-1]
+    return b"/".join(done)
+
+
 def _between(old: str, new: str, limits: Sequence[str]) -> list[_Changed]:
     fields = _one("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--end-of-options", old, new, *limits).split(b"\0")
     return [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
@@ -212,13 +273,17 @@ def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes 
     Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
     """
     committed = {one.path: one.after for one in _between(_nothing(), old, limits)}
-    # Without a path `ls-files` lists what is below the current folder.
-    where = [] if len(limits) > 1 else ["-C", os.fsdecode(top)]
-    listed = _one(*where, "ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z", *limits)
-    for path in committed.keys() | set(filter(None, listed.split(b"\0"))):
+    for path in committed.keys() | set(filter(None, _listed(limits, top).split(b"\0"))):
         name = committed.get(path, b"")
         if path.endswith(suffix) and (not name or not _holds(top, path, name)):
             yield _Changed(path, name, b"?")
+
+
+def _listed(limits: Sequence[str], top: bytes) -> bytes:
+    """Return the paths of the working tree, without those that are ignored."""
+    # Without a path `ls-files` lists what is below the current folder.
+    where = [] if len(limits) > 1 else ["-C", os.fsdecode(top)]
+    return _one(*where, "ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z", *limits)
 
 
 def _holds(top: bytes, path: bytes, name: bytes) -> bool:

@@ -188,7 +188,7 @@ def test_a_name_that_is_no_text(repository_here: Repository, diff: Diff) -> None
 
 
 def test_what_is_no_file(repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Links, out of the tree too, pipes and submodules are not followed."""
+    """Links out of the tree, pipes and submodules are not followed."""
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     repository_here.write("train.yaml")
     repository_here.commit()
@@ -206,6 +206,38 @@ def test_what_is_no_file(repository_here: Repository, diff: Diff, tmp_path_facto
     (repository_here.folder / "train.yaml").unlink()
     (repository_here.folder / "train.yaml").symlink_to(elsewhere / "secret.yaml")
     assert kinds(diff("--git", "HEAD")[1]) == {"train": "removed"}
+
+
+@pytest.mark.parametrize("target", ["train.txt", ".hidden/train.yaml", "left-out.yaml"])
+def test_a_link_within_the_tree(repository_here: Repository, diff: Diff, target: str) -> None:
+    """`validate` and the plugin for Argo CD follow it, so that what it leads to runs, whatever that is called."""
+    repository_here.put("deep/.fcompileignore", "left-out.yaml\n")
+    repository_here.put("other.txt", "")
+    repository_here.write(f"deep/{target}")
+    commits = [repository_here.commit()]
+    link = repository_here.folder / "some" / "link.yaml"
+    (repository_here.folder / "folder").symlink_to("some/../deep")
+    (repository_here.folder / "loop.yaml").symlink_to("loop.yaml")
+
+    def step(expected: list[str]) -> None:
+        commits.append(repository_here.commit())
+        for revisions in f"{commits[-2]}..{commits[-1]}", commits[-2]:
+            assert [*kinds(diff("--git", revisions)[1]).values()] == expected
+
+    link.parent.mkdir()
+    link.symlink_to(f"../folder/{target}")
+    step(["added"])
+    repository_here.write(f"deep/{target}", "a:2")
+    step(["changed"])
+    link.unlink()
+    link.symlink_to("../other.txt")
+    step(["removed"])
+    repository_here.write(f"deep/{target}", "a:3")
+    step([])
+    link.unlink()
+    link.symlink_to(f"../deep/{target}")
+    repository_here.write(f"deep/{target}", "a:4")
+    step(["added"])
 
 
 def test_left_out(repository_here: Repository, diff: Diff) -> None:
