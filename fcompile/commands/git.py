@@ -64,13 +64,11 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         linked = [_led_to(commit, top, objects, reader) for commit in (old, new)]
         led_to = (_Changed(path, *(side.get(path, b"") for side in linked)) for path in linked[0].keys() ^ linked[1].keys())
         turned = {one.path: one for one in (*led_to, *_turned(old, new, paths, top, reader, differing)) if one.path not in differing}
-        found = [
-            one
-            for one in (*differing.values(), *sorted(turned.values()))
-            if one.path in linked[0] or one.path in linked[1] or reader.is_of_interest((old, new), one.path)
-        ]
+        either = [*differing.values(), *sorted(turned.values())]
+        own = {one.path for one in either if reader.is_of_interest((old, new), one.path)}
+        found = [one for one in either if one.path in own or one.path in linked[0] or one.path in linked[1]]
         in_old, in_new = (
-            [it for it in found if it.path in led or (reader.is_of_interest((old, new), it.path) and not reader.ignored(side, it.path))]
+            [one for one in found if one.path in led or (one.path in own and not reader.ignored(side, one.path))]
             for side, led in zip((old, new), linked, strict=True)
         )
         before = [reader.blob(old, one.path, one.before) for one in in_old if one.before]
