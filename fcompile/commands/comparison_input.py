@@ -17,6 +17,7 @@ from fcompile.diff.frameworks import Side
 from fcompile.diff.result import FILE, Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load.files import SUFFIXES, FileEntry
+from fcompile.model.names import DIGEST_ANNOTATION
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, CompileError, Unit
 from fcompile.pipeline.compiled import Compiled
@@ -101,7 +102,8 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
     compiled = unit.compiled()
     if isinstance(compiled, Compiled):
         key = compiled.namespace, compiled.intent.framework
-        contents.frameworks[key] = Side(compiled, partial(_line, unit), unit.value.get("status"))
+        digest = text(mapping(mapping(unit.value, "metadata"), "annotations"), DIGEST_ANNOTATION)
+        contents.frameworks[key] = Side(compiled, partial(_line, unit), unit.value.get("status"), digest)
         return
     value = unit.value
     metadata, (kind, version) = mapping(value, "metadata"), _kind_and_version(value) or ("", "")

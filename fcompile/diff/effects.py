@@ -136,6 +136,19 @@ def of_metadata(field: str, after: Any, ends_pods: bool) -> Verdict:
     return OF_TEXT
 
 
+def of_digest(is_held: bool, state: State) -> Verdict:
+    """Return the verdict on a digest that was that of the spec and is not any more, or the other way round."""
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if is_held:
+        return Verdict(
+            Effect.ON_THE_FLY, "the digest is not that of the spec: no attempt begins, and no Pod is made from the edit; compile it again"
+        )
+    return Verdict(
+        Effect.ON_THE_FLY, "no digest of another spec is in the way any more: an attempt may begin, and Pods are made from the spec"
+    )
+
+
 def of_execution_type(before: str, after: str, state: State) -> Verdict:
     """Return the verdict on an edit of `executionType`."""
     if before == "Stop":

@@ -24,7 +24,9 @@ from fcompile.pipeline.compiled import Compiled
 from fcompile.schema.types import FRAMEWORK_TYPES
 
 _IGNORED_METADATA = frozenset({"name", "namespace"})
-_PAUSE, _RESTART = (join("metadata.annotations", name) for name in (names.PAUSE_ANNOTATION, names.RESTART_ANNOTATION))
+_PAUSE, _RESTART, _DIGEST = (
+    join("metadata.annotations", name) for name in (names.PAUSE_ANNOTATION, names.RESTART_ANNOTATION, names.DIGEST_ANNOTATION)
+)
 _POLICIES = {"frameworkAttemptCompletionPolicy": "CompletionPolicy", "retryPolicy": "RetryPolicy", "podGracefulDeletionTimeoutSec": ""}
 """Of a role, with the type of each that is an object."""
 
@@ -37,6 +39,13 @@ class Side(NamedTuple):
     """File and line; it takes time to find them."""
     status: Any = None
     """As the API server has it, where that is known."""
+    digest: str | None = None
+    """The digest that the Framework itself says, if it says any: in compiled output."""
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether the digest is not that of the spec, so that the controller makes nothing from it."""
+        return self.digest not in (None, self.compiled.framework["metadata"]["annotations"][names.DIGEST_ANNOTATION])
 
 
 class Change(NamedTuple):
@@ -126,6 +135,11 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
 def _changes(before: Side, after: Side) -> Iterator[Change]:
     old, new = before.compiled.framework, after.compiled.framework
     state = effects.state(old["spec"], new["spec"], before.status)
+    right = [side["metadata"]["annotations"][names.DIGEST_ANNOTATION] for side in (old, new)]
+    if before.is_held is not after.is_held or (after.is_held and (before.digest, right[0]) != (after.digest, right[1])):
+        said = [ABSENT if side.digest is None else side.digest for side in (before, after)]
+        was = said[0] if said[0] != said[1] else right[1]  # the spec has changed, and the digest has not
+        yield Change("", "framework", _DIGEST, was, said[1], *effects.of_digest(after.is_held, state))
     yield from _of_the_framework(old, new, state, effects.removal_ends_pods(old["spec"], before.status))
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}

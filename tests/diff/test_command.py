@@ -148,6 +148,38 @@ def test_the_same_framework_twice_is_trouble(diff: Diff) -> None:
     assert (code, "FC501" in err) == (2, True)
 
 
+def test_a_digest_of_another_spec_is_told(diff: Diff, capsys: Capture) -> None:
+    """The Framework would never begin, or would begin again, and nothing said so."""
+
+    def change(old: str, new: str) -> tuple[int, list[tuple[str, str]]]:
+        put_text("old.yaml", old)
+        put_text("new.yaml", new)
+        code, out, err = diff("--format", "json", "old.yaml", "new.yaml")
+        assert err == ""
+        frameworks = json.loads(out)["frameworks"]
+        return code, [(it["field"][-15:], it["reason"][:10]) for one in frameworks for it in one["changes"]]
+
+    put("train.yaml", train())
+    assert main(["build", "train.yaml"]) == 0
+    right = capsys.readouterr().out
+    forged = right.replace("v1:sha256:", "v1:sha256:0")
+    edited = right.replace("image: a:1", "image: a:2")
+    assert edited != right
+    held, freed = ('intent-digest"]', "the digest"), ('intent-digest"]', "no digest ")
+    assert change(right, right + "\n") == (0, [])
+    assert change(right, forged) == (1, [held])
+    assert change(forged, right) == (1, [freed])
+    assert change(forged, forged + "\n") == (0, [])
+    assert held in change(right, edited)[1]
+    assert freed in change(edited, right)[1]
+    assert freed in change(edited, Path("train.yaml").read_text(encoding="utf-8"))[1]
+    assert change(right, Path("train.yaml").read_text(encoding="utf-8")) == (0, [])
+
+
+def put_text(name: str, text: str) -> None:
+    Path(name).write_text(text, encoding="utf-8")
+
+
 def test_folders(diff: Diff) -> None:
     put("old/same.yaml", train(name="same"))
     put("old/deep/changed.yaml", train(name="changed"))
