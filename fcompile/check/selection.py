@@ -31,6 +31,9 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 CHART = "Chart.yaml"
 IGNORING = "ignore file"
 """What a `.fcompileignore` is called."""
+PARAMETERS = "parameters"
+"""What a file is called that Argo CD reads an Application's parameters from."""
+_ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
 _PATCHES = ("patches", "patchesJson6902", "replacements")
 Around = Callable[[str], bytes | None]
 """Returns what is in a file that says what others are; None: there is none."""
@@ -118,14 +121,19 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
     folder, name = os.path.dirname(os.path.abspath(file)), os.path.basename(file)
     if name in KUSTOMIZATIONS:
         return "kustomization"
-    if name == IGNORE_FILE:
-        return IGNORING
+    if decides(name):
+        return IGNORING if name == IGNORE_FILE else PARAMETERS
     above = list(_up_from(folder, top))
     if any(_is_chart(one, around) for one in above):
         return "chart"
     if os.path.abspath(file) in _patches(folder, top, around):
         return "patch"
     return "source" if any(os.path.abspath(file) in _all_named_in(one, around) for one in above) else ""
+
+
+def decides(name: str) -> bool:
+    """Return whether a file of this name counts for others though it holds nothing: no file can leave it out."""
+    return name == IGNORE_FILE or _ARGOCD_SOURCE.fullmatch(name) is not None
 
 
 def boundary(file: str, named: str = "") -> str:

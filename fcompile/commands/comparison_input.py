@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.selection import IGNORING, Around, boundary, in_folder, rendered
+from fcompile.check.selection import IGNORING, PARAMETERS, Around, boundary, in_folder, rendered
 from fcompile.commands.report import WriterListener, fails
 from fcompile.diagnostics.problem import Problem
 from fcompile.diff.frameworks import Side
@@ -37,7 +37,9 @@ class RawFile(NamedTuple):
         """Return what the file is if others make what runs of it, as it is opened; empty: it says itself what runs."""
         path = self.entry.path
         kind = rendered(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
-        whole = kind in ("kustomization", "patch", IGNORING) or (kind == "chart" and (not self.is_manifest or self._is_template()))
+        whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS) or (
+            kind == "chart" and (not self.is_manifest or self._is_template())
+        )
         if not whole and any(map(_kind_and_version, opened.objects())) and not opened.skipped:
             return ""
         return kind or ("template" if opened.skipped else "")

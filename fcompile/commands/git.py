@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from fcompile.check.selection import CHART, KUSTOMIZATIONS, rendered
+from fcompile.check.selection import CHART, KUSTOMIZATIONS, decides, rendered
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git_process import COMMAND, ask, environment, top_of_working_tree
 from fcompile.diagnostics.visible import visible
@@ -374,7 +374,7 @@ class _Reader:
             return True
         return any(
             fnmatchcase(os.fsdecode(steps[depth]), pattern)
-            for depth in range(len(steps) - (steps[-1] == IGNORE_FILE.encode()))  # it cannot hide itself
+            for depth in range(len(steps) - decides(os.fsdecode(steps[-1])))
             for pattern in self._ignore_file(commit, b"/".join(steps[:depth]))
         )
 
