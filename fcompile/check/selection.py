@@ -13,7 +13,7 @@ from typing import Any
 
 from fcompile.diagnostics.problem import Path
 from fcompile.load import LoadError, values
-from fcompile.load.files import IGNORE_FILE, read_regular
+from fcompile.load.files import IGNORE_FILE, SUFFIXES, read_regular
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model import names
 from fcompile.model.patterns import lazy
@@ -128,7 +128,9 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
         return "chart"
     if os.path.abspath(file) in _patches(folder, top, around):
         return "patch"
-    return "source" if any(os.path.abspath(file) in _all_named_in(one, around) for one in above) else ""
+    if any(os.path.abspath(file) in _all_named_in(one, around) for one in above):
+        return "source"
+    return "values" if "values" in name.lower() and name.endswith(SUFFIXES) else ""
 
 
 def decides(name: str) -> bool:

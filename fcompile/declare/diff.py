@@ -118,7 +118,7 @@ class Object(Report):
     """An object of another kind that differs."""
 
     kind: str
-    """The object's kind. kustomization, patch, chart, template, source, parameters: a file of which something else makes what runs.
+    """The object's kind. kustomization, patch, chart, template, source, parameters, values: a file of which something else makes what runs.
 
     ignore file: it says what is left out.
     """
