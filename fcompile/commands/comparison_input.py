@@ -32,9 +32,13 @@ class RawFile(NamedTuple):
     data: bytes | Problem
     around: Around = in_folder
     """Reads files of the same side."""
+    kind: str = ""
+    """What it is that is no file."""
 
     def built(self, opened: File) -> str:
         """Return what the file is if others make what runs of it, as it is opened; empty: it says itself what runs."""
+        if self.kind:
+            return self.kind
         path = self.entry.path
         kind = rendered(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
         whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS) or (
@@ -47,7 +51,7 @@ class RawFile(NamedTuple):
     @property
     def is_manifest(self) -> bool:
         """Return whether the file was named, or has a name that a file with objects has."""
-        return not self.entry.within or self.entry.path.endswith(SUFFIXES)
+        return not self.kind and (not self.entry.within or self.entry.path.endswith(SUFFIXES))
 
     def _is_template(self) -> bool:
         """Return whether Helm finds anything to do in the file. It does so in comments, too."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 _REGULAR = (b"100644", b"100755")
+_MODULE = b"160000"
 _SUFFIXES = tuple(map(os.fsencode, SUFFIXES))
 _MOST_HOPS, _LONGEST_LINK = 40, 4096
 """What Linux follows: so many links after another, and so many bytes of where one leads."""
@@ -50,6 +51,8 @@ class _Changed(NamedTuple):
     path: bytes
     before: bytes
     after: bytes
+    is_module: bool = False
+    """It is a submodule: the objects are commits of another repository."""
 
 
 @contextmanager
@@ -62,18 +65,18 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         # In a merge that is not done, git names a file more than once.
         differing = {one.path: one for one in sorted(_differing(old, new, paths, top))}
         linked = [_led_to(commit, top, objects, reader) for commit in (old, new)]
-        led_to = (_Changed(path, *(side.get(path, b"") for side in linked)) for path in linked[0].keys() ^ linked[1].keys())
+        led_to = (_Changed(path, linked[0].get(path, b""), linked[1].get(path, b"")) for path in linked[0].keys() ^ linked[1].keys())
         turned = {one.path: one for one in (*led_to, *_turned(old, new, paths, top, reader, differing)) if one.path not in differing}
         either = [*differing.values(), *sorted(turned.values())]
-        own = {one.path for one in either if reader.is_of_interest((old, new), one.path)}
+        own = {one.path for one in either if one.is_module or reader.is_of_interest((old, new), one.path)}
         found = [one for one in either if one.path in own or one.path in linked[0] or one.path in linked[1]]
         in_old, in_new = (
             [one for one in found if one.path in led or (one.path in own and not reader.ignored(side, one.path))]
             for side, led in zip((old, new), linked, strict=True)
         )
-        before = [reader.blob(old, one.path, one.before) for one in in_old if one.before]
+        before = [reader.at(old, one, one.before) for one in in_old if one.before]
         if new is not None:
-            after = [reader.blob(new, one.path, one.after) for one in in_new if one.after]
+            after = [reader.at(new, one, one.after) for one in in_new if one.after]
         else:
             after = [file for one in in_new if (file := reader.in_tree(one.path)) is not None]
         if not found:
@@ -199,7 +202,7 @@ def _turned(
     names = tuple(map(str.encode, (IGNORE_FILE, CHART, *KUSTOMIZATIONS)))
     if any(one.path.endswith(names) for one in _differing(old, new, (), top, names)):
         for one in _between(_nothing(), old, ["--", *paths]):
-            if one.path in differing or not reader.is_of_interest((old, new), one.path):
+            if one.is_module or one.path in differing or not reader.is_of_interest((old, new), one.path):
                 continue
             if reader.counts(old, one.path) != reader.counts(new, one.path):
                 yield one._replace(before=one.after)
@@ -270,7 +273,7 @@ def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes 
 
     Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
     """
-    committed = {one.path: one.after for one in _between(_nothing(), old, limits)}
+    committed = {one.path: one.after for one in _between(_nothing(), old, limits) if not one.is_module}
     for path in committed.keys() | set(filter(None, _listed(limits, top).split(b"\0"))):
         name = committed.get(path, b"")
         if path.endswith(suffix) and (not name or not _holds(top, path, name)):
@@ -327,7 +330,9 @@ def _regular(top: bytes, path: bytes) -> bytes | None:
 def _raw(head: bytes, path: bytes) -> _Changed:
     """Return one record of git's raw format: `:mode mode object object status`."""
     old_mode, new_mode, old, new, _ = head[1:].split(b" ")
-    return _Changed(path, old if old_mode in _REGULAR else b"", new if new_mode in _REGULAR else b"")
+    is_module = _MODULE in (old_mode, new_mode)
+    kept = (*_REGULAR, _MODULE) if is_module else _REGULAR
+    return _Changed(path, old if old_mode in kept else b"", new if new_mode in kept else b"", is_module)
 
 
 class _Reader:
@@ -338,9 +343,11 @@ class _Reader:
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
         self._around = cache(partial(partial, self._read_around))
 
-    def blob(self, commit: str | None, path: bytes, name: bytes) -> RawFile:
-        """Return the file as git has it."""
-        entry = self.entry(path)
+    def at(self, commit: str | None, one: _Changed, name: bytes) -> RawFile:
+        """Return the file as git has it, and of a submodule its commit."""
+        entry = self.entry(one.path)
+        if one.is_module:
+            return RawFile(entry, name, self._around(commit), "submodule")
         data = self._objects.read(name, entry.name)
         if data is None:
             # A file of which nothing is known must not look like one that is not there.

@@ -120,7 +120,7 @@ class Object(Report):
     kind: str
     """The object's kind. kustomization, patch, chart, template, source, parameters, values: a file of which something else makes what runs.
 
-    ignore file: it says what is left out.
+    ignore file: it says what is left out. submodule: another repository, of which the commit is shown.
     """
     namespace: str
     """Its namespace; empty: it has none."""

@@ -201,8 +201,15 @@ def test_what_is_no_file(repository_here: Repository, diff: Diff, tmp_path_facto
     repository_here.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(elsewhere), "sub.yaml")
     assert diff("--git", "HEAD")[0] == 0
     os.unlink(repository_here.folder / "pipe.yaml")
+    commit = repository_here.commit()
+    code, document = diff("--git", "HEAD~1..HEAD")
+    assert (code, [(one["kind"], one["name"], one["change"]) for one in document["objects"]]) == (1, [("submodule", "sub.yaml", "added")])
+    inner = Repository.__new__(Repository)
+    inner.folder = repository_here.folder / "sub.yaml"
+    inner.commit()
     repository_here.commit()
-    assert diff("--git", "HEAD~1..HEAD")[0] == 0
+    (one,) = diff("--git", f"{commit}..HEAD")[1]["objects"]
+    assert (one["kind"], one["changes"][0]["after"]) == ("submodule", inner.git("rev-parse", "HEAD"))
     (repository_here.folder / "train.yaml").unlink()
     (repository_here.folder / "train.yaml").symlink_to(elsewhere / "secret.yaml")
     assert kinds(diff("--git", "HEAD")[1]) == {"train": "removed"}
