@@ -211,10 +211,18 @@ class _Context:
         return bool(digest) and at_once(document_digest(self._after.document(), self._after.lowering))[0] == digest
 
     def role(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
-        yield from self._scale(name, old, new)
+        scaled = list(self._scale(name, old, new))
+        yield from scaled
         if old is None or new is None:
-            service = new or old
-            if service is not None and service.service is not None:
+            one = new or old
+            assert one is not None
+            # Under a new name, whatever else is new of the role would not be seen.
+            made = _comparable(one, self.namespace, one.task_number)
+            for field, own in ("metadata", _own_metadata(made["metadata"])), ("spec", made["spec"]):
+                before, after = (ABSENT if role is None else own for role in (old, new))
+                if own:
+                    yield scaled[0]._replace(part="pod", field=field, before=before, after=after)
+            if one.service is not None:
                 yield from self._service(name, old and old.service, new and new.service)
             return
         for policy, type_name in _POLICIES.items():
@@ -301,6 +309,15 @@ def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
         values |= index_values(0, role.sums)
     made: dict[str, Any] = substitute(role.pod, values)
     return as_the_server_reads({**made, "spec": with_containers(made["spec"], _own)})
+
+
+def _own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels and annotations of a Pod without those that every Pod of a task gets."""
+    own = {
+        kind: {key: item for key, item in mapping(metadata, kind).items() if not key.startswith("FC_")}
+        for kind in ("annotations", "labels")
+    }
+    return {kind: items for kind, items in own.items() if items}
 
 
 def _own(container: Mapping[str, Any]) -> dict[str, Any]:

@@ -159,3 +159,16 @@ def test_items_without_their_key_go_by_place() -> None:
     field = Field("object", ref="PodSpec")
     found = list(differences({"volumes": [{"emptyDir": {}}]}, {"volumes": [{"emptyDir": {}}, {"name": "a"}]}, field))
     assert [one.field for one in found] == ["volumes[1]"]
+
+
+def test_a_role_with_a_new_name_is_shown_as_a_whole() -> None:
+    """With the name, an image and a command could be changed, and only the name was shown."""
+    pod = {"containers": [{"name": "main", "image": "evil:1"}]}
+    new = role("b", pod=pod)
+    new["task"]["pod"]["metadata"] = {"labels": {"x": "y"}}
+    found = diff(spec(role("a")), spec(new))
+    assert found is not None
+    shown = {(change.role, change.part, change.field): change.after for change in found.changes}
+    assert shown["b", "pod", "spec"] == {"containers": [{"name": "main", "image": "evil:1"}], "restartPolicy": "Never"}
+    assert shown["b", "pod", "metadata"] == {"labels": {"x": "y"}}
+    assert shown["a", "pod", "spec"] is ABSENT
