@@ -366,8 +366,11 @@ class _Reader:
         """Return whether Frameworks, or what they are built of, can be in the file."""
         if path.endswith(_SUFFIXES):
             return True
-        full, top = self.entry(path).path, os.path.abspath(os.fsdecode(self._top))
-        return any(rendered(full, top, self._around(commit)) for commit in commits)
+        return any(self._rendered(commit, path) for commit in commits)
+
+    def _rendered(self, commit: str | None, path: bytes) -> str:
+        """Return what the file is of which others make what runs; empty: it says itself what runs."""
+        return rendered(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
 
     def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:
         """Return whether a walk through the folders would leave the file out, and why else no Framework is looked for in it."""
@@ -377,7 +380,7 @@ class _Reader:
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
         steps = path.split(b"/")
-        if any(step.startswith(b".") for step in steps[:-1]):
+        if any(step.startswith(b".") for step in steps[:-1]) and self._rendered(commit, path) not in ("chart", "patch", "source"):
             return True
         return any(
             fnmatchcase(os.fsdecode(steps[depth]), pattern)

@@ -168,7 +168,7 @@ def test_a_role_without_tasks() -> None:
         "worker: taskNumber": "on-the-fly",
         IMAGE: "on-the-fly",
     }
-    assert effects(spec(role("a"), role("b", 0)), spec(role("a"))) == {"b: role": "nothing"}
+    assert effects(spec(role("a"), role("b", 0)), spec(role("a"))) == {"b: role": "nothing", "b: spec": "nothing"}
 
 
 def test_a_stopped_framework() -> None:

@@ -340,6 +340,8 @@ CHART_HERE = {"Chart.yaml": "apiVersion: v2\n"}
         ("run.sh", "a\n", "b\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [x=./run.sh]}]\n"}),
         ("c.yaml", "a: 1\n", "a: 2\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [c.yaml]}]\n"}),
         ("env/prod-values.yml", "image: a:1\n", "image: a:2\n", {}),
+        (".base/c.yaml", "a: 1\n", "a: 2\n", {".base/kustomization.yaml": "{}", "kustomization.yaml": "resources: [.base/c.yaml]\n"}),
+        (".files/run.sh", "a\n", "b\n", CHART_HERE),
         (".fcompileignore", "a\n", "*\n", {}),
         (".argocd-source.yaml", "plugin: {parameters: []}\n", "plugin: {parameters: [{name: worker.image, string: b}]}\n", {}),
         (".argocd-source-lab.yaml", "{kind: B, apiVersion: v1}\n", "{kind: A, apiVersion: v1}\n", {".fcompileignore": ".a*\n"}),
