@@ -196,7 +196,9 @@ def test_folders_that_lie_too_deep_are_refused(command: str, deep: Path) -> None
 def test_a_folder_that_is_left_out_may_be_deep(deep: Path) -> None:
     (deep / ".fcompileignore").write_text("d\n")
     assert "Found 1 error in 1 of 1 file." in shell("fcompile validate .", deep).stdout
-    assert shell("fcompile diff --git HEAD", deep).returncode == 0
+    found = shell("fcompile diff --git HEAD", deep)
+    assert (found.returncode, found.stdout.count("added"), found.stderr) == (1, 1, "")
+    assert "ignore file .fcompileignore  added" in found.stdout
 
 
 def test_an_application_among_deep_folders_is_discovered(deep: Path) -> None:
