@@ -12,9 +12,9 @@ from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import role_requests
-from fcompile.lower.digest import document_digest
+from fcompile.lower.digest import KNOWN, document_digest, version_of
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY, with_containers
-from fcompile.lower.intent import Role, at_once
+from fcompile.lower.intent import Role, at_once, lower
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
 from fcompile.model.fields import Field
@@ -44,8 +44,11 @@ class Side(NamedTuple):
 
     @property
     def is_held(self) -> bool:
-        """Return whether the digest is not that of the spec, so that the controller makes nothing from it."""
-        return self.digest not in (None, self.compiled.framework["metadata"]["annotations"][names.DIGEST_ANNOTATION])
+        """Return whether the digest is not that of the spec, by the rules that it names, so that the controller makes nothing from it."""
+        framework, version = self.compiled.framework, version_of(self.digest or "")
+        if self.digest in (None, framework["metadata"]["annotations"][names.DIGEST_ANNOTATION]):
+            return False
+        return version not in KNOWN or lower(framework, version).digest != self.digest
 
 
 class Change(NamedTuple):

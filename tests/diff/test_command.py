@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,11 @@ from typing import Any
 import pytest
 
 from fcompile.cli import main
+from fcompile.default import default
 from fcompile.emit import yaml
+from fcompile.load import values
+from fcompile.lower.digest import V2
+from fcompile.lower.intent import lower
 from tests.diff.frameworks import Json, framework, role, spec
 
 Capture = pytest.CaptureFixture[str]
@@ -174,6 +179,11 @@ def test_a_digest_of_another_spec_is_told(diff: Diff, capsys: Capture) -> None:
     assert freed in change(edited, right)[1]
     assert freed in change(edited, Path("train.yaml").read_text(encoding="utf-8"))[1]
     assert change(right, Path("train.yaml").read_text(encoding="utf-8")) == (0, [])
+    by_v1 = re.search("v1:sha256:[0-9a-f]+", right)
+    assert by_v1
+    by_v2 = lower(default(values(right.encode())[0]).framework, V2).digest
+    assert change(right, right.replace(by_v1[0], by_v2)) == (0, []), "the controller goes by the rules that a digest names"
+    assert change(right, right.replace(by_v1[0], by_v2.replace("v2:", "v9:"))) == (1, [held])
 
 
 def put_text(name: str, text: str) -> None:
