@@ -90,7 +90,8 @@ def cross_file_problems(frameworks: list[FrameworkFact], services: list[ServiceF
             message = (
                 f"there is a Framework `{fact.name}` in namespace `{fact.namespace}` already: rename one of them, or change its namespace"
             )
-            yield _problem(DUPLICATE_FRAMEWORK, fact, message, "the first one", earlier, look_up)
+            label = framework_label(fact.namespace, fact.name)
+            yield problem_of_two(DUPLICATE_FRAMEWORK, fact.where, label, message, "the first one", earlier.where, look_up)
     yield from _services(services, look_up)
 
 
@@ -103,7 +104,8 @@ def _services(services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]
                 f"this role asks for a Service `{service.name}`, and the input has one: the controller leaves it alone; rename "
                 "it or drop `service`"
             )
-            yield _problem(SERVICE_NAME_TAKEN, service, message, "that Service", other, look_up)
+            label = framework_label(service.namespace, service.framework)
+            yield problem_of_two(SERVICE_NAME_TAKEN, service.where, label, message, "that Service", other.where, look_up)
     by_framework: dict[tuple[str, str], _Selecting] = {}
     for service in services:
         if not service.headless or not service.framework or service.role == "?":
@@ -112,7 +114,8 @@ def _services(services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]
         earlier = others.first_besides(service)
         if earlier is not None:
             message = f"headless Services `{earlier.name}` and `{service.name}` select the same tasks: keep one of them"
-            yield _problem(SERVICES_OVERLAP, service, message, "the other one", earlier, look_up)
+            label = framework_label(service.namespace, service.framework)
+            yield problem_of_two(SERVICES_OVERLAP, service.where, label, message, "the other one", earlier.where, look_up)
         others.add(service)
 
 
@@ -137,21 +140,19 @@ class _Selecting:
         return min(found, key=lambda one: one[0])[1] if found else None
 
 
-Fact = FrameworkFact | ServiceFact
-
-
-def _problem(problem: Rule, fact: Fact, message: str, about: str, other: Fact, look_up: Lookup) -> Problem:
-    place = look_up(fact.where)
+def problem_of_two(rule: Rule, where: Where, framework: str, message: str, about: str, other: Where, look_up: Lookup) -> Problem:
+    """Return the problem of a place that another one makes wrong; `about` says what is at the other."""
+    place = look_up(where)
     return Problem(
-        rule=problem,
-        severity=problem.severity,
+        rule=rule,
+        severity=rule.severity,
         message=message,
-        file=fact.where.file,
+        file=where.file,
         span=place.span,
         source_line=place.source_line,
-        field=field_path(fact.where.path),
-        framework=framework_label(fact.namespace, fact.name if isinstance(fact, FrameworkFact) else fact.framework),
-        related=(Related(about, file=other.where.file, span=look_up(other.where).span),),
-        path=fact.where.path,
-        part=fact.where.part,
+        field=field_path(where.path),
+        framework=framework,
+        related=(Related(about, file=other.file, span=look_up(other).span),),
+        path=where.path,
+        part=where.part,
     )

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from fcompile.check.context import FrameworkContext, containers
 from fcompile.check.places import Lookup, Where
 from fcompile.check.pod_values import entries
-from fcompile.diagnostics.problem import Part, Path, Problem, Related, field_path, framework_label, warning_rule
+from fcompile.check.rules.framework.cross_file import problem_of_two
+from fcompile.diagnostics.problem import Part, Path, Problem, framework_label, warning_rule
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
 
@@ -21,10 +22,12 @@ GENERATED_NAME = warning_rule(
 )
 
 _HASH = lazy(r"-[2456789bcdfghkmt]{10}\Z")
-"""What kustomize adds: in its alphabet no two digits make a word."""
+"""What kustomize adds to a name: ten of the letters and digits with which it writes a hash."""
 _HASH_LENGTH = 11
 _LONGEST = 253
+"""Characters that the name of an object may have."""
 _LONGEST_ADDED = 63
+"""Characters of a `namePrefix` or `nameSuffix` that are looked for."""
 _SOURCES = (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret"), ("secret", "name", "Secret"))
 _FROM = (("configMapRef", "ConfigMap"), ("secretRef", "Secret"), ("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
 
@@ -102,22 +105,7 @@ def generated_names(facts: list[ObjectFact], look_up: Lookup) -> Iterator[Proble
             # A `namePrefix` or `nameSuffix` is that of the Framework, too.
             made = bases.get(own[:more] + fact.name) or bases.get(fact.name + own[len(own) - more :])
             if made is not None:
-                yield _problem(fact, made, look_up)
+                message = f"the input has no {fact.kind} `{fact.name}`, but `{made.name}`: kustomize renamed it, and not here"
+                label = framework_label(fact.namespace, fact.framework)
+                yield problem_of_two(GENERATED_NAME, fact.where, label, message, f"that {fact.kind}", made.where, look_up)
                 break
-
-
-def _problem(fact: ObjectFact, made: ObjectFact, look_up: Lookup) -> Problem:
-    place = look_up(fact.where)
-    return Problem(
-        rule=GENERATED_NAME,
-        severity=GENERATED_NAME.severity,
-        message=f"the input has no {fact.kind} `{fact.name}`, but `{made.name}`: kustomize renamed it, and not here",
-        file=fact.where.file,
-        span=place.span,
-        source_line=place.source_line,
-        field=field_path(fact.where.path),
-        framework=framework_label(fact.namespace, fact.framework),
-        related=(Related(f"that {fact.kind}", file=made.where.file, span=look_up(made.where).span),),
-        path=fact.where.path,
-        part=fact.where.part,
-    )
