@@ -21,7 +21,6 @@ from fcompile.model.values import integer, mapping, sequence, text
 from fcompile.pipeline.compiled import Compiled
 
 Json = dict[str, Any]
-_CLUSTER_ENV = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})
 _PLACED = {"nodeName", "preemptionPolicy", "priority"}
 """What the scheduler and the API server's own admission put into every Pod."""
 _OVERHEAD = "overhead"
@@ -178,7 +177,7 @@ def _container(container: Json, tokens: Collection[str | None]) -> Json:
     env = []
     for variable in sequence(container, "env"):
         name = text(variable, "name") or ""
-        if name not in _CLUSTER_ENV or name in seen:
+        if name not in names.CLUSTER_ENV or name in seen:
             env.append(variable)
         seen.add(name)
     mounts = [

@@ -17,7 +17,6 @@ from fcontroller.api import Json
 
 _ADMITTED = re.compile(r"spec\.(imagePullSecrets|nodeSelector|priorityClassName|tolerations|(initC|c)ontainers\[[^]]*]\.resources)\b")
 """What Kubernetes' own admission adds to Pods. It says where and when they run, and not what."""
-_CLUSTER_VARIABLES = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})
 
 
 def differing_fields(pod: Json, made: bytes, role: Role, namespace: str, index: int, *, added: bool = False) -> list[str]:
@@ -55,7 +54,7 @@ def _cluster_values(pod: Json) -> dict[str, Any]:
             field, variables = f"spec.{kind}[{container['name']}].env", container.get("env") or ()
             values[field] = [variable["name"] for variable in variables]
             for variable in variables:
-                if variable["name"] in _CLUSTER_VARIABLES:  # The first of a name: later ones are the user's.
+                if variable["name"] in names.CLUSTER_ENV:  # The first of a name: later ones are the user's.
                     values.setdefault(f"{field}[{variable['name']}]", variable)
     return values
 
