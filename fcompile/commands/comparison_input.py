@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -69,6 +68,8 @@ class RawFile(NamedTuple):
             try:
                 return {"text": self.data.decode()}
             except UnicodeDecodeError:
+                import hashlib  # It loads OpenSSL, and hardly any file is binary.
+
                 return {"sha256": hashlib.sha256(self.data).hexdigest()}
         documents = [document.value for document in opened.documents()]
         return documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {"documents": documents}

@@ -138,9 +138,10 @@ def _sides(written: str) -> tuple[str, str | None]:
         return _commit(first), None
     old, new = _commit(first), _commit(second)
     if dots == "...":
-        if _run("merge-base", old, new).returncode == 1:
+        done = _run("merge-base", old, new)
+        if done.returncode == 1:
             raise UsageError(f"--git: `{visible(first)}` and `{visible(second)}` have no commit in common{_shallow()}")
-        old = _one("merge-base", old, new).decode().strip()
+        old = _output(done).decode().strip()
     return old, new
 
 
@@ -481,7 +482,11 @@ def _ended(shown: str) -> UsageError:
 
 
 def _one(*arguments: str) -> bytes:
-    done = _run(*arguments)
+    return _output(_run(*arguments))
+
+
+def _output(done: CompletedProcess[bytes]) -> bytes:
+    """Return what git printed. Raises UsageError with what it said if it failed."""
     if done.returncode:
         raise UsageError(f"--git: {done.stderr.decode('utf-8', 'replace').strip().removeprefix('fatal: ')}")
     return done.stdout

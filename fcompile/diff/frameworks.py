@@ -45,10 +45,10 @@ class Side(NamedTuple):
     @property
     def is_held(self) -> bool:
         """Return whether the digest is not that of the spec, by the rules that it names, so that the controller makes nothing from it."""
-        framework, version = self.compiled.framework, version_of(self.digest or "")
-        if self.digest in (None, framework["metadata"]["annotations"][names.DIGEST_ANNOTATION]):
+        if self.digest in (None, self.compiled.intent.digest):
             return False
-        return version not in KNOWN or lower(framework, version).digest != self.digest
+        version = version_of(self.digest)
+        return version not in KNOWN or lower(self.compiled.framework, version).digest != self.digest
 
 
 class Change(NamedTuple):
@@ -138,11 +138,11 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
 def _changes(before: Side, after: Side) -> Iterator[Change]:
     old, new = before.compiled.framework, after.compiled.framework
     state = effects.state(old["spec"], new["spec"], before.status)
-    right = [side["metadata"]["annotations"][names.DIGEST_ANNOTATION] for side in (old, new)]
-    if before.is_held is not after.is_held or (after.is_held and (before.digest, right[0]) != (after.digest, right[1])):
+    is_held, right = after.is_held, [side.compiled.intent.digest for side in (before, after)]
+    if before.is_held is not is_held or (is_held and (before.digest, right[0]) != (after.digest, right[1])):
         said = [ABSENT if side.digest is None else side.digest for side in (before, after)]
         was = said[0] if said[0] != said[1] else right[1]  # the spec has changed, and the digest has not
-        yield Change("", "framework", _DIGEST, was, said[1], *effects.of_digest(after.is_held, state))
+        yield Change("", "framework", _DIGEST, was, said[1], *effects.of_digest(is_held, state))
     yield from _of_the_framework(old, new, state, effects.removal_ends_pods(old["spec"], before.status))
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
