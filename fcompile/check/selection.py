@@ -134,7 +134,7 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
 
 
 def decides(name: str) -> bool:
-    """Return whether a file of this name counts for others though it holds nothing: no file can leave it out."""
+    """Return whether a file of this name says what others come to: no `.fcompileignore` leaves it out."""
     return name == IGNORE_FILE or _ARGOCD_SOURCE.fullmatch(name) is not None
 
 

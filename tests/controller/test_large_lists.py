@@ -268,15 +268,8 @@ def test_nothing_that_a_round_meets_ends_the_inspector(trouble: str, monkeypatch
 class Measured(Reads):
     """Tells the bytes of an answer, as the client does."""
 
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
-    ) -> Answer:
-        answer = await super().request(method, path, body, query, projection)
+    async def request(self, method: str, *rest: Any, **options: Any) -> Answer:
+        answer = await super().request(method, *rest, **options)
         return answer._replace(size=len(json.dumps(answer.body)))
 
 
