@@ -39,6 +39,8 @@ class Options(NamedTuple):
     """For Frameworks that give none."""
     overrides: str = ""
     """The text of what was set from outside: the values are in the documents, and not in their texts."""
+    digests: bool = False
+    """Whether the digests that Frameworks have are checked: nothing compiles them again."""
 
 
 class Located(NamedTuple):
@@ -135,7 +137,8 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
         holds, sums = may_hold_placeholders(written), may_hold_sums(written)
         context = framework_context(value, options.namespace, options.version, here.plain, holds=holds, sums=sums)
         label = framework_label(context.namespace, context.name) if context.name else ""
-        findings = islice(chain(check_framework(context, written), _ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
+        found = chain(check_framework(context, written, options.digests), _ambiguous(unlike, path))
+        findings = islice(found, MAX_PROBLEMS + 1 - len(checked.problems))
         checked.problems.extend(sorted((here.problem(finding, label) for finding in findings), key=lambda problem: problem.span.start))
         if context.name:
             checked.frameworks.append(FrameworkFact(context.namespace, context.name, here.where(("metadata", "name"), "value")))

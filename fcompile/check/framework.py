@@ -18,18 +18,32 @@ from fcompile.check.rules.framework.structure import structure, walk
 from fcompile.check.rules.pod.metadata import own_metadata_rules
 from fcompile.diagnostics.problem import Finding, Severity
 from fcompile.load.rules import MAX_PROBLEMS
+from fcompile.model.names import DIGEST_ANNOTATION
+from fcompile.model.values import mapping, text
 
 
-def check_framework(context: FrameworkContext, source_text: str) -> list[Finding]:
-    """Return all findings on one Framework, each once, in the order of the rules; paths are those of the source."""
+def check_framework(context: FrameworkContext, source_text: str, digest: bool = False) -> list[Finding]:
+    """Return all findings on one Framework, each once, in the order of the rules; paths are those of the source.
+
+    :param digest: whether the digest that it has, if any, is one of what is checked.
+    """
     findings = list(dict.fromkeys(islice(_all(context, source_text), MAX_PROBLEMS + 1)))
-    if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in findings):
+    if not any(finding.rule.severity is Severity.ERROR for finding in findings):
+        findings += _of_what_runs(context, len(source_text), digest)
+    return findings
+
+
+def _of_what_runs(context: FrameworkContext, length: int, digest: bool) -> Iterator[Finding]:
+    """Yield the findings on what a Framework is lowered to: only one without errors can be."""
+    if length > INTENT_WORTH_MEASURING:
         from fcompile.default import default
         from fcompile.lower.intent import lower
 
-        # Only a Framework without errors can be lowered.
-        return [*findings, *intent_size(lower(default(context.value).framework).document())]
-    return findings
+        yield from intent_size(lower(default(context.value).framework).document())
+    if digest and (said := text(mapping(mapping(context.value, "metadata"), "annotations"), DIGEST_ANNOTATION)):
+        from fcompile.check.rules.framework.stale_digest import stale_digest
+
+        yield from stale_digest(said, context.value)
 
 
 def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:

@@ -58,7 +58,8 @@ def validate(
     Documents of other kinds are skipped. Exit code 1 when there is an error (with --strict: or a warning; with --require: or no
     Framework).
     """
-    options = checked_with(kubernetes_version, namespace)
+    # What is validated goes to the cluster as it is: no command compiles it again.
+    options = checked_with(kubernetes_version, namespace)._replace(digests=True)
     check_paths(paths)
     files = Inputs(paths)
     checked = progress(files.checked(options, jobs), "files checked")

@@ -12,9 +12,9 @@ from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import role_requests
-from fcompile.lower.digest import KNOWN, document_digest, version_of
+from fcompile.lower.digest import document_digest
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY, with_containers
-from fcompile.lower.intent import Role, at_once, lower
+from fcompile.lower.intent import Role, at_once, is_digest_of
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
 from fcompile.model.fields import Field
@@ -45,10 +45,9 @@ class Side(NamedTuple):
     @property
     def is_held(self) -> bool:
         """Return whether the digest is not that of the spec, by the rules that it names, so that the controller makes nothing from it."""
-        if self.digest in (None, self.compiled.intent.digest):
+        if not self.digest or self.digest == self.compiled.intent.digest:
             return False
-        version = version_of(self.digest)
-        return version not in KNOWN or lower(self.compiled.framework, version).digest != self.digest
+        return not is_digest_of(self.digest, self.compiled.framework)
 
 
 class Change(NamedTuple):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from fcompile.lower.atomic import as_stored
-from fcompile.lower.digest import KNOWN, V1, V2, digest
+from fcompile.lower.digest import KNOWN, V1, V2, digest, version_of
 from fcompile.lower.environment import known_env, lower_container, with_containers
 from fcompile.lower.placeholders import role_values, substitute, sums_in
 from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
@@ -120,6 +120,12 @@ def lower_in_steps(framework: dict[str, Any], version: str | None = None) -> Gen
         lowering=version,
         lifetime={field: spec[field] for field in LIFETIME if field in spec},
     )
+
+
+def is_digest_of(said: str, framework: dict[str, Any]) -> bool:
+    """Return whether a digest is that of a defaulted Framework without errors, by the rules that the digest names."""
+    version = version_of(said)
+    return version in KNOWN and lower(framework, version).digest == said
 
 
 def version_for(framework: dict[str, Any]) -> str:

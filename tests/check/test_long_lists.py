@@ -62,7 +62,7 @@ def test_each_is_checked_by_its_own_text(write: Callable[[list[str]], str], monk
     """Else the work grows with the square of their number."""
     given: list[str] = []
 
-    def checked(context: FrameworkContext, source_text: str) -> list[Finding]:
+    def checked(context: FrameworkContext, source_text: str, digest: bool) -> list[Finding]:
         given.append(source_text)
         return []
 

@@ -184,6 +184,7 @@ def test_a_digest_of_another_spec_is_told(diff: Diff, capsys: Capture) -> None:
     by_v2 = lower(default(values(right.encode())[0]).framework, V2).digest
     assert change(right, right.replace(by_v1[0], by_v2)) == (0, []), "the controller goes by the rules that a digest names"
     assert change(right, right.replace(by_v1[0], by_v2.replace("v2:", "v9:"))) == (1, [held])
+    assert change(right, right.replace(by_v1[0], '""')) == (0, []), "the controller takes an empty one for none"
 
 
 def put_text(name: str, text: str) -> None:
