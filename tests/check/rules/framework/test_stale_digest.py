@@ -1,4 +1,4 @@
-"""The digest that a Framework has: only `validate` checks it, since every other command makes it anew."""
+"""The digest that a Framework has: `validate` and the Python API check it; every other command makes it anew."""
 
 from __future__ import annotations
 
