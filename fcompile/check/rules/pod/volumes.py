@@ -77,11 +77,11 @@ def volume_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of the Pod's volumes."""
     seen = Seen()
     for volume, path in entries(pod.spec, pod.path, "volumes"):
-        if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
-            continue  # The API server takes out the whole volume.
         name, name_path = text(volume, "name"), (*path, "name")
         if name and (first := seen.again(name, name_path)):
             yield Finding(DUPLICATE_VOLUME, name_path, f'the volume name "{name}" is taken in this Pod; choose another', related=first)
+        if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
+            continue  # The API server takes out the whole volume of the Pod, though not of the Framework, where its name is looked at.
         yield from _sources(volume, path, pod)
         for kind, source in volume.items():
             if isinstance(source, dict):

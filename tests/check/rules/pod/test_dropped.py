@@ -65,7 +65,7 @@ def both(template: dict[str, Any], version: int) -> list[str]:
 @pytest.mark.parametrize(
     ("template", "dropped", "in_force_from"),
     [
-        (pod(volumes=[{"name": "A_", "image": {"pullPolicy": "never"}}]), 34, 35),
+        (pod(volumes=[{"name": "v", "image": {"pullPolicy": "never"}}]), 34, 35),
         (pod(schedulingGates=[{"name": "-"}]), 26, 27),
         (pod(hostnameOverride="H"), 34, 35),
         (of_main(lifecycle={"preStop": {"exec": {"command": ["x"]}, "sleep": {"seconds": -1}}}), 29, 30),
@@ -75,6 +75,13 @@ def both(template: dict[str, Any], version: int) -> list[str]:
 def test_values_in_dropped_fields_are_not_looked_at(template: dict[str, Any], dropped: int, in_force_from: int) -> None:
     assert both(template, dropped) == []
     assert both(template, in_force_from) != []
+
+
+@pytest.mark.parametrize("name", [{"name": "A_"}, {"name": ""}, {}, {"name": None}])
+def test_the_name_of_a_volume_that_is_taken_out_is_looked_at_in_the_framework(name: dict[str, Any]) -> None:
+    """Otherwise the definition refuses what no check told."""
+    volume = {**name, "image": {"reference": "x"}}
+    assert both(pod(volumes=[volume]), 34) == both(pod(volumes=[volume]), 35) != []
 
 
 def test_what_cannot_be_read_is_refused_anywhere() -> None:
