@@ -124,7 +124,7 @@ def _is_of_values(finding: Finding) -> bool:
 
 def _unseen(path: Path, dropped: set[Path], version: int) -> bool:
     # The name by which an item of the list is known is looked at in the Framework.
-    if path[-3:-2] == ("volumes",) and path[-1] == "name" or path[-2:-1] == ("volumes",):
+    if (path[-3:-2] == ("volumes",) and path[-1] == "name") or path[-2:-1] == ("volumes",):
         return False
     if path[-2:-1] not in _QUANTITIES and any(path[:length] in dropped for length in range(1, len(path) + 1)):
         return True

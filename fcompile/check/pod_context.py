@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from fcompile.check.pod_values import choice, entries, flag
+from fcompile.check.pod_values import choice, entries, flag, given
 from fcompile.diagnostics.problem import Path
 from fcompile.model import gates
 from fcompile.model.values import integer, mapping, text
@@ -112,6 +112,11 @@ def _volumes(spec: dict[str, Any], path: Path) -> dict[str, dict[str, Any]]:
         if name and (name not in volumes or volumes[name].get("image") is not None):
             volumes[name] = volume
     return volumes
+
+
+def is_taken_out(volume: dict[str, Any], version: int) -> bool:
+    """Return whether the API server takes a volume out of a Pod, and with it all mounts of its name."""
+    return version < gates.IMAGE_VOLUMES and given(volume, "image")
 
 
 def _grace_period(spec: dict[str, Any]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_context import ContainerRef, Pod
+from fcompile.check.pod_context import ContainerRef, Pod, is_taken_out
 from fcompile.check.pod_values import entries, flag, given, some
 from fcompile.check.seen import Seen, repeated
 from fcompile.diagnostics.problem import Finding, Path, error_rule
@@ -76,7 +76,7 @@ def _mounts(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
         name = text(mount, "name")
         if name and name not in pod.volumes:
             yield _unknown(name, (*path, "name"), pod)
-        if len(mount) > 2:
+        if len(mount) > 2 and not is_taken_out(pod.volumes.get(name or "", {}), pod.version):
             yield from _options(mount, path, container, pod)
 
 
@@ -129,7 +129,7 @@ def _devices(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
 
 def _device_name(name: str, path: Path, names: Seen, mounts: Names, pod: Pod) -> Iterator[Finding]:
     volume = pod.volumes.get(name)
-    if volume is None or (given(volume, "image") and pod.version < gates.IMAGE_VOLUMES):
+    if volume is None or is_taken_out(volume, pod.version):
         yield _unknown(name, path, pod)
     elif not given(volume, "persistentVolumeClaim") and not given(volume, "ephemeral"):
         message = f'the volume "{name}" is not a persistentVolumeClaim or ephemeral volume and cannot be a device; mount it instead'

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fcompile.check.amounts import amount
-from fcompile.check.pod_context import Pod
-from fcompile.check.pod_values import entries, given
+from fcompile.check.pod_context import Pod, is_taken_out
+from fcompile.check.pod_values import entries
 from fcompile.check.rules.pod.claim_template import claim_template_rules
 from fcompile.check.rules.pod.files import downward_files, overlapping
 from fcompile.check.rules.pod.projected import projected_rules
 from fcompile.check.rules.pod.storage_systems import STORAGE_SYSTEMS
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
-from fcompile.model import gates
 from fcompile.model.formats import accepts, suggestion
 from fcompile.model.values import mapping, text
 from fcompile.schema.types import types
@@ -80,8 +79,8 @@ def volume_rules(pod: Pod) -> Iterator[Finding]:
         name, name_path = text(volume, "name"), (*path, "name")
         if name and (first := seen.again(name, name_path)):
             yield Finding(DUPLICATE_VOLUME, name_path, f'the volume name "{name}" is taken in this Pod; choose another', related=first)
-        if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
-            continue  # The API server takes out the whole volume of the Pod, though not of the Framework, where its name is looked at.
+        if is_taken_out(volume, pod.version):
+            continue  # It stays in the Framework, where its name is looked at.
         yield from _sources(volume, path, pod)
         for kind, source in volume.items():
             if isinstance(source, dict):
