@@ -367,6 +367,19 @@ def test_what_others_make_frameworks_of(
     assert (code, one["name"], one["change"], len(one["changes"])) == (1, f"deep/{name}", "changed", 1)
 
 
+def test_a_status_in_git_is_nobodys(repository_here: Repository, diff: Diff) -> None:
+    """The API server takes none from a file: one that says that all is over hid from the gate what an edit ends."""
+    status = {"state": "Completed", "attemptStatus": {"id": 0}}
+    old, new = (framework(spec(executionType=type)) for type in ("Start", "Stop"))
+    repository_here.put("train.yaml", yaml.dump({**old, "status": status}))
+    first = repository_here.commit()
+    repository_here.put("train.yaml", yaml.dump({**new, "status": status}))
+    repository_here.commit()
+    for revisions in f"{first}..HEAD", first:
+        code, document = diff("--git", revisions, "--fail-on", "ends-pods")
+        assert (code, document["effect"], document["endsPods"]) == (1, "on-the-fly", True)
+
+
 def test_objects_with_one_name_are_all_compared(repository_here: Repository, diff: Diff) -> None:
     """As of two clusters: only the last one was, and a comment in its file hid what changed in the others."""
 
