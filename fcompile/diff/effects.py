@@ -5,6 +5,7 @@ It says what `fcontroller` does, and the definition of Framework in the API serv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -93,14 +94,16 @@ def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
 
 OF_TEXT = Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
 """On an edit of the description, labels and annotations of the Framework itself."""
+_ANY_BUT_FALSE = "^(?!false$)"
 _ACTED_ON = {
     'annotations["argocd.argoproj.io/hook"]': ("", "Argo CD takes it for a hook: it is deleted and made anew, or left out"),
     'annotations["helm.sh/hook"]': ("", "Helm and Argo CD take it for a hook: it is deleted and made anew, or left out"),
     'annotations["argocd.argoproj.io/sync-options"]': ("Force=true", "a sync of Argo CD may delete the Framework and create it anew"),
-    'annotations["config.kubernetes.io/local-config"]': ("true", "kustomize leaves the Framework out of what is applied"),
+    'annotations["config.kubernetes.io/local-config"]': (_ANY_BUT_FALSE, "kustomize leaves the Framework out of what is applied"),
+    'annotations["kustomize.toolkit.fluxcd.io/force"]': ("(?i)^enabled$", "Flux may delete the Framework and create it anew"),
     "ownerReferences": ("", "an owner that is gone, or goes, takes the Framework and all of its Pods with it"),
 }
-"""Metadata by which others may end a Framework: a text that must be in the new value, and what they do."""
+"""Metadata by which others may end a Framework: a pattern that is found in the new value, and what they do."""
 IN_FORCE = Verdict(Effect.NOTHING, "this is in force: the edit in the cluster is not, since it was not reviewed")
 """On going back to what Pods and Services are made from, after the cluster's spec was edited."""
 OF_MANAGED_BY = Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
@@ -129,9 +132,9 @@ def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
 
 
 def of_metadata(field: str, after: Any, ends_pods: bool) -> Verdict:
-    """Return the verdict on an edit of other metadata; `after` is empty where it is gone, `ends_pods` whether the end of it ends Pods."""
-    for name, (text, reason) in _ACTED_ON.items():
-        if after and field.removeprefix("metadata.").startswith(name) and text in str(after):
+    """Return the verdict on an edit of other metadata; `after` is None where it is gone, `ends_pods` whether the end of it ends Pods."""
+    for name, (pattern, reason) in _ACTED_ON.items():
+        if after is not None and field.removeprefix("metadata.").startswith(name) and re.search(pattern, str(after)):
             return Verdict(Effect.ON_THE_FLY, reason, ends_pods)
     return OF_TEXT
 

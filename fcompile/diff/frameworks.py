@@ -163,7 +163,7 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
         elif difference.field == _RESTART:
             yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))
         else:
-            after = "" if difference.after is ABSENT else difference.after
+            after = None if difference.after in (ABSENT, []) else difference.after
             yield changed(difference, effects.of_metadata(difference.field, after, removal_ends_pods))
     verdicts: dict[str, Callable[[Any, Any], Verdict]] = {
         "description": lambda before, after: effects.OF_TEXT,
