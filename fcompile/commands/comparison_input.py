@@ -78,7 +78,7 @@ class RawFile(NamedTuple):
 class Contents(NamedTuple):
     """What there is on a side."""
 
-    frameworks: dict[Key, Side]
+    frameworks: dict[Key, list[Side]]
     objects: dict[ObjectKey, list[Object]]
 
 
@@ -110,7 +110,8 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
     if isinstance(compiled, Compiled):
         key = compiled.namespace, compiled.intent.framework
         digest = text(mapping(mapping(unit.value, "metadata"), "annotations"), DIGEST_ANNOTATION)
-        contents.frameworks[key] = Side(compiled, partial(_line, unit), unit.value.get("status"), digest)
+        side = Side(compiled, partial(_line, unit), unit.value.get("status"), digest)
+        contents.frameworks.setdefault(key, []).append(side)
         return
     value = unit.value
     metadata, (kind, version) = mapping(value, "metadata"), _kind_and_version(value) or ("", "")

@@ -138,7 +138,7 @@ def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, 
     if all(
         sides
     ):  # No cluster has stored what is in git, and none takes a status from a file: whoever wrote it could say that all is over.
-        frameworks = {key: side._replace(status=None) for key, side in frameworks.items()}
+        frameworks = {key: [side._replace(status=None) for side in some] for key, some in frameworks.items()}
     return compare_all(frameworks, after.frameworks, (before.objects, after.objects))
 
 
@@ -154,9 +154,11 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
     before = read(live.frameworks(after.frameworks, context))
     if before is None:
         return None
-    there = {key: live.as_applied(side, after.frameworks[key]) for key, side in before.frameworks.items()}
-    running = live.running(there, after.frameworks, context)
-    return compare_all(there, after.frameworks, ({}, {}))._replace(live=tuple(running))
+    wanted = {key: some[-1] for key, some in after.frameworks.items()}  # what is applied last
+    there = {key: live.as_applied(side, wanted[key]) for key, (side,) in before.frameworks.items()}
+    running = live.running(there, wanted, context)
+    old, new = ({key: [side] for key, side in some.items()} for some in (there, wanted))
+    return compare_all(old, new, ({}, {}))._replace(live=tuple(running))
 
 
 def _named(paths: Sequence[str]) -> tuple[tuple[list[RawFile], list[RawFile]], list[RawFile]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +16,7 @@ from fcompile.model.framework import SERVER_SET
 from fcompile.model.names import RESOURCE
 
 K = TypeVar("K")
+T = TypeVar("T")
 Key = tuple[str, str]
 """Namespace and name of a Framework."""
 ObjectKey = tuple[str, str, str, str, int]
@@ -85,40 +86,41 @@ class Object(NamedTuple):
     file: str
 
 
-Objects = list[Object]
-"""Those that have one key, in the order of their files."""
+Frameworks = Mapping[Key, Sequence[Side]]
+Objects = Mapping[ObjectKey, Sequence[Object]]
+"""Those that have one key in the order of their files: of two clusters, or the later one wins."""
 
 
-def compare_all(
-    before: Mapping[Key, Side],
-    after: Mapping[Key, Side],
-    objects: tuple[Mapping[ObjectKey, Objects], Mapping[ObjectKey, Objects]],
-) -> Result:
-    """Compare two sides. Of objects there may be more with one key: of two clusters, or the later one wins."""
-    keys = _both(before, after)
-    frameworks = (compare(before.get(key), after.get(key)) for key in keys)
-    others = (_object(key, *pair) for key in _both(*objects) for pair in _pairs(*(side.get(key, []) for side in objects)))
-    return Result(tuple(filter(None, frameworks)), tuple(filter(None, others)), compared=len(keys))
+def compare_all(before: Frameworks, after: Frameworks, objects: tuple[Objects, Objects]) -> Result:
+    """Compare two sides."""
+    frameworks = [pair for _, pair in _pairs(before, after, lambda side: side.place()[0])]
+    found = (compare(*pair) for pair in frameworks)
+    others = (_object(key, *pair) for key, pair in _pairs(*objects, lambda one: one.file))
+    return Result(tuple(filter(None, found)), tuple(filter(None, others)), compared=len(frameworks))
 
 
-def _pairs(before: Objects, after: Objects) -> Iterator[tuple[Object | None, Object | None]]:
-    """Yield the objects of both sides that have one key: those of one file are compared, and the others in their order."""
+def _pairs(
+    before: Mapping[K, Sequence[T]], after: Mapping[K, Sequence[T]], file: Callable[[T], str]
+) -> Iterator[tuple[K, tuple[T | None, T | None]]]:
+    """Yield what is to be compared, with its key: those of the new side in their order, then those that are only on the old side."""
+    for key in dict.fromkeys([*after, *before]):
+        for pair in _of_one_key(before.get(key, ()), after.get(key, ()), file):
+            yield key, pair
+
+
+def _of_one_key(before: Sequence[T], after: Sequence[T], file: Callable[[T], str]) -> Iterator[tuple[T | None, T | None]]:
+    """Yield what has one key on both sides: those of one file are compared, and the others in their order."""
     if max(len(before), len(after)) < 2:
         yield from zip_longest(before, after)
         return
-    files = [defaultdict[str, list[Object]](list), defaultdict[str, list[Object]](list)]
+    files = [defaultdict[str, list[T]](list), defaultdict[str, list[T]](list)]
     for found, side in zip(files, (before, after), strict=True):
         for one in side:
-            found[one.file].append(one)
+            found[file(one)].append(one)
     old, new = files
-    for file in [name for name in new if name in old]:
-        yield from zip_longest(old.pop(file), new.pop(file))
+    for name in [one for one in new if one in old]:
+        yield from zip_longest(old.pop(name), new.pop(name))
     yield from zip_longest(*([one for some in side.values() for one in some] for side in files))
-
-
-def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:
-    """Return the keys of the new side in their order, then those that are only on the old side."""
-    return list(dict.fromkeys([*after, *before]))
 
 
 def _object(key: ObjectKey, before: Object | None, after: Object | None) -> ObjectDiff | None:

@@ -404,6 +404,29 @@ def test_objects_with_one_name_are_all_compared(repository_here: Repository, dif
     )
 
 
+def test_frameworks_with_one_name_are_all_compared(repository_here: Repository, diff: Diff) -> None:
+    """Where it is waived that there are two, as of two clusters, only the last one was compared."""
+
+    def write(folder: str, image: str, description: str) -> None:
+        pod = {"containers": [{"name": "main", "image": image}]}
+        text = yaml.dump(framework(spec(role(pod=pod), description=description)))
+        repository_here.put(f"{folder}/train.yaml", f"# fcompile: waive FC501 metadata.name: one in each cluster\n{text}")
+
+    for folder in "dev", "prod":
+        write(folder, "a:1", "x")
+    repository_here.commit()
+    write("dev", "evil:1", "x")
+    write("prod", "a:1", "y")
+    for revisions in "HEAD", "HEAD..new":
+        if revisions != "HEAD":
+            repository_here.commit()
+            repository_here.git("branch", "new")
+            repository_here.git("checkout", "-q", "HEAD~1")
+        code, document = diff("--git", revisions)
+        found = [(one["after"]["file"], one["kind"], *(change["after"] for change in one["changes"])) for one in document["frameworks"]]
+        assert (code, found) == (1, [("dev/train.yaml", "changed", "evil:1"), ("prod/train.yaml", "changed", "y")])
+
+
 def test_what_is_no_text_is_compared(repository_here: Repository, diff: Diff) -> None:
     """As a packed chart."""
     repository_here.put("Chart.yaml", "apiVersion: v2\n")
