@@ -13,11 +13,12 @@ from typing import Any
 
 from fcompile.diagnostics.problem import Path
 from fcompile.load import LoadError, values
-from fcompile.load.files import IGNORE_FILE, SUFFIXES, read_regular
+from fcompile.load.files import IGNORE_FILE, SUFFIXES, is_within, read_regular
 from fcompile.load.rules import MAX_BYTES
+from fcompile.load.source import file_too_large
 from fcompile.model import names
 from fcompile.model.patterns import lazy
-from fcompile.model.values import sequence, text
+from fcompile.model.values import mapping, sequence, text
 
 # Only at the start of a line, an item or a value: inside a string an action does not break YAML, so something else is wrong.
 _TEMPLATE_ACTION = lazy(
@@ -34,7 +35,16 @@ IGNORING = "ignore file"
 PARAMETERS = "parameters"
 """What a file is called that Argo CD reads an Application's parameters from."""
 _ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
+_KPT = "Kptfile"
 _PATCHES = ("patches", "patchesJson6902", "replacements")
+_PLUGINS = ("generators", "transformers", "validators")
+"""What names files, or holds texts, that name others."""
+_FUNCTION = ("config.kubernetes.io/function", "config.k8s.io/function")
+"""The annotations that say which program kustomize calls."""
+_INLINE = lazy(r"[\n{]")
+"""What is a text in the kustomization itself, and no path."""
+_MOST_PLUGINS = 1_000
+"""Of one kustomization: each is read."""
 Around = Callable[[str], bytes | None]
 """Returns what is in a file that says what others are; None: there is none."""
 
@@ -121,6 +131,8 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
     folder, name = os.path.dirname(os.path.abspath(file)), os.path.basename(file)
     if name in KUSTOMIZATIONS:
         return "kustomization"
+    if name == _KPT:
+        return _KPT
     if decides(name):
         return IGNORING if name == IGNORE_FILE else PARAMETERS
     above = list(_up_from(folder, top))
@@ -128,7 +140,7 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
         return "chart"
     if os.path.abspath(file) in _patches(folder, top, around):
         return "patch"
-    if any(os.path.abspath(file) in _all_named_in(one, around) for one in above):
+    if any(named is None or os.path.abspath(file) in named for named in (_all_named_in(one, top, around) for one in above)):
         return "source"
     return "values" if "values" in name.lower() and name.endswith(SUFFIXES) else ""
 
@@ -201,22 +213,70 @@ def _patches_in(folder: str, around: Around) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _all_named_in(folder: str, around: Around) -> frozenset[str]:
-    """Return the files that the folder's own kustomization may name anywhere: as a resource, or as what a ConfigMap is made of."""
-    named, waiting = set[str](), _kustomization(folder, around)
+def _all_named_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
+    """Return the files that the folder's own kustomization or Kptfile may name anywhere: as a resource, or as what a ConfigMap is made of.
+
+    None: it may be any file, since these cannot be read, or name too much.
+    """
+    try:
+        kustomization, packaged = _read_kustomization(folder, around), list(values(around(os.path.join(folder, _KPT)) or b""))
+        named = _strings([*kustomization, *packaged, *_plugins(kustomization, folder, top, around)])
+    except LoadError:
+        return None
+    paths = {path for one in named if "\n" not in one for path in (one, one.partition("=")[2])}
+    return frozenset(os.path.normpath(os.path.join(folder, path)) for path in paths if path)
+
+
+def _plugins(kustomization: list[Any], folder: str, top: str, around: Around) -> Iterator[Any]:
+    """Yield what configures generators and transformers: files, those of folders, and texts, also in an annotation of one.
+
+    Raises LoadError for what cannot be read, or is too much.
+    """
+    # kustomize takes a key in any case.
+    fields = [item for one in kustomization if isinstance(one, dict) for key, item in one.items() if str(key).lower() in _PLUGINS]
+    waiting, done, size = deque(_strings(fields)), set[str](), 0
     while waiting:
-        value = waiting.pop()
-        if isinstance(value, str) and "\n" not in value:
-            named.update((value, value.partition("=")[2]))
-        elif isinstance(value, dict | list):
-            waiting.extend(value.values() if isinstance(value, dict) else value)
-    return frozenset(os.path.normpath(os.path.join(folder, path)) for path in named if path)
+        written = waiting.popleft()
+        inline = _INLINE.search(written) is not None
+        one = written if inline else os.path.normpath(os.path.join(folder, written))
+        if one in done or (not inline and ("\0" in one or not is_within(one, top))):
+            continue
+        done.add(one)
+        found = written.encode("utf-8", "replace") if inline else around(one)
+        size += len(found or b"")
+        if len(done) > _MOST_PLUGINS or size > MAX_BYTES:
+            raise LoadError(file_too_large(folder))
+        if found:
+            plugins = values(found)
+            yield plugins
+            for _, plugin in (pair for value in plugins for pair in objects_in(value)):
+                annotations = mapping(mapping(plugin, "metadata"), "annotations")
+                waiting.extend(filter(None, (text(annotations, key) for key in _FUNCTION)))
+        else:
+            waiting.extend(os.path.join(one, inner) for inner in _strings(_read_kustomization(one, around)))
+
+
+def _strings(value: Any) -> set[str]:
+    """Return all texts in a value but its keys."""
+    found, waiting = set[str](), [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.add(one)
+        elif isinstance(one, dict | list):
+            waiting.extend(one.values() if isinstance(one, dict) else one)
+    return found
+
+
+def _read_kustomization(folder: str, around: Around) -> list[Any]:
+    """Return the documents of the folder's own kustomization. Raises LoadError."""
+    found = (around(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
+    return list(values(next((data for data in found if data is not None), b"")))
 
 
 def _kustomization(folder: str, around: Around) -> list[Any]:
     """Return the documents of the folder's own kustomization; nothing where it cannot be read."""
-    found = (around(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
     try:
-        return list(values(next((data for data in found if data is not None), b"")))
+        return _read_kustomization(folder, around)
     except LoadError:
         return []

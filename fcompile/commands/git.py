@@ -381,7 +381,7 @@ class _Reader:
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
         steps = path.split(b"/")
-        if any(step.startswith(b".") for step in steps[:-1]) and self._rendered(commit, path) not in ("chart", "patch", "source"):
+        if any(step.startswith(b".") for step in steps[:-1]) and not self._rendered(commit, path):
             return True
         return any(
             fnmatchcase(os.fsdecode(steps[depth]), pattern)

@@ -118,7 +118,8 @@ class Object(Report):
     """An object of another kind that differs."""
 
     kind: str
-    """The object's kind. kustomization, patch, chart, template, source, parameters, values: a file of which something else makes what runs.
+    """The object's kind. Or that of a file of which something else makes what runs:
+    kustomization, Kptfile, patch, chart, template, source, parameters, values.
 
     ignore file: it says what is left out. submodule: another repository, of which the commit is shown.
     """

@@ -316,6 +316,8 @@ def test_a_file_that_is_the_same_becomes(
 
 
 CHART_HERE = {"Chart.yaml": "apiVersion: v2\n"}
+TRANSFORMERS = {"t/kustomization.yaml": "resources: [p.yaml]\n", "t/p.yaml": "{kind: P, apiVersion: v1, path: p.txt}\n"}
+FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./fn}\n"
 
 
 @pytest.mark.parametrize(
@@ -341,6 +343,22 @@ CHART_HERE = {"Chart.yaml": "apiVersion: v2\n"}
         ("c.yaml", "a: 1\n", "a: 2\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [c.yaml]}]\n"}),
         ("env/prod-values.yml", "image: a:1\n", "image: a:2\n", {}),
         (".base/c.yaml", "a: 1\n", "a: 2\n", {".base/kustomization.yaml": "{}", "kustomization.yaml": "resources: [.base/c.yaml]\n"}),
+        (
+            "run.sh",
+            "a\n",
+            "b\n",
+            {"kustomization.yaml": "generators: [g.yaml]\n", "g.yaml": "{kind: G, apiVersion: v1, files: [run.sh]}\n"},
+        ),
+        ("p.txt", "a\n", "b\n", {"kustomization.yaml": "transformers: ['{kind: P, apiVersion: v1, path: p.txt}']\n"}),
+        ("p.txt", "a\n", "b\n", {"kustomization.yaml": "validators:\n- |\n  kind: P\n  apiVersion: v1\n  path: ./p.txt\n"}),
+        ("p.txt", "a\n", "b\n", {"kustomization.yaml": "Transformers: [t]\n", **TRANSFORMERS}),
+        ("fn", "a\n", "b\n", {"kustomization.yaml": "transformers: [f.yaml]\n", "f.yaml": FUNCTION}),
+        ("fn", "a\n", "b\n", {"Kptfile": "pipeline: {mutators: [{exec: ./fn}]}\n"}),
+        ("Kptfile", "a: 1\n", "a: 2\n", {}),
+        ("run.sh", "a\n", "b\n", {"kustomization.yaml": "a: 1\na: 2\nconfigMapGenerator: [{name: a, files: [run.sh]}]\n"}),
+        ("sub/run.sh", "a\n", "b\n", {"kustomization.yaml": "\0"}),
+        (".base/kustomization.yaml", "images: []\n", "images: [{name: a}]\n", {"kustomization.yaml": "resources: [.base]\n"}),
+        (".env/prod-values.yml", "image: a:1\n", "image: a:2\n", {}),
         (".files/run.sh", "a\n", "b\n", CHART_HERE),
         (".fcompileignore", "a\n", "*\n", {}),
         (".argocd-source.yaml", "plugin: {parameters: []}\n", "plugin: {parameters: [{name: worker.image, string: b}]}\n", {}),
