@@ -32,7 +32,7 @@ class RawFile(NamedTuple):
     around: Around = in_folder
     """Reads files of the same side."""
     kind: str = ""
-    """What it is that is no file."""
+    """What it is that is no file, or what others take it for, whatever its own name and place."""
 
     def built(self, opened: File) -> str:
         """Return what the file is if others make what runs of it, as it is opened; empty: it says itself what runs."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import cache, partial
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.check.selection import CHART, KUSTOMIZATIONS, decides, rendered
@@ -29,6 +31,7 @@ from fcompile.load.files import (
     TOO_DEEP,
     FileEntry,
     ignore_patterns,
+    is_outside,
     may_hold_framework_in,
     open_regular,
 )
@@ -43,6 +46,8 @@ _MODULE = b"160000"
 _SUFFIXES = tuple(map(os.fsencode, SUFFIXES))
 _MOST_HOPS, _LONGEST_LINK = 40, 4096
 """What Linux follows: so many links after another, and so many bytes of where one leads."""
+_MOST_NAMES = 40
+"""Of a file, by links to folders that it is in. With more it is shown without a look at each."""
 
 
 class _Changed(NamedTuple):
@@ -55,6 +60,19 @@ class _Changed(NamedTuple):
     """It is a submodule: the objects are commits of another repository."""
 
 
+class _Tree(NamedTuple):
+    """What a side has besides what differs."""
+
+    links: dict[bytes, bytes]
+    """Where each leads that leads to something within the tree."""
+    led: dict[bytes, bytes]
+    """The files that count only since links lead to them, with their objects."""
+    folders: dict[bytes, list[bytes]]
+    """Folders that links lead to, with these."""
+    kinds: dict[bytes, str]
+    """What files are by links that lead to them."""
+
+
 @contextmanager
 def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile], list[RawFile]]]:
     """Give the files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
@@ -64,29 +82,42 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         reader = _Reader(top, objects)
         # In a merge that is not done, git names a file more than once.
         differing = {one.path: one for one in sorted(_differing(old, new, paths, top))}
-        linked = [_led_to(commit, top, objects, reader) for commit in (old, new)]
-        led_to = (_Changed(path, linked[0].get(path, b""), linked[1].get(path, b"")) for path in linked[0].keys() ^ linked[1].keys())
+        trees = [_tree(commit, top, objects, reader) for commit in (old, new)]
+        before_led, after_led = (tree.led for tree in trees)
+        led_to = (_Changed(path, before_led.get(path, b""), after_led.get(path, b"")) for path in before_led.keys() ^ after_led.keys())
         turned = {one.path: one for one in (*led_to, *_turned(old, new, paths, top, reader, differing)) if one.path not in differing}
         either = [*differing.values(), *sorted(turned.values())]
         own = {one.path for one in either if one.is_module or reader.is_of_interest((old, new), one.path)}
-        found = [one for one in either if one.path in own or one.path in linked[0] or one.path in linked[1]]
+        for commit, tree in zip((old, new), trees, strict=True):
+            tree.kinds.update(
+                (one.path, kind) for one in either if one.path not in own and (kind := _behind(commit, one.path, tree, reader))
+            )
+        found = [one for one in either if one.path in own or any(one.path in tree.led or one.path in tree.kinds for tree in trees)]
         in_old, in_new = (
-            [one for one in found if one.path in led or (one.path in own and not reader.ignored(side, one.path))]
-            for side, led in zip((old, new), linked, strict=True)
+            [
+                one
+                for one in found
+                if one.path in tree.led or one.path in tree.kinds or (one.path in own and not reader.ignored(side, one.path))
+            ]
+            for side, tree in zip((old, new), trees, strict=True)
         )
-        before = [reader.at(old, one, one.before) for one in in_old if one.before]
+        before = [reader.at(old, one, one.before, trees[0].kinds.get(one.path, "")) for one in in_old if one.before]
         if new is not None:
-            after = [reader.at(new, one, one.after) for one in in_new if one.after]
+            after = [reader.at(new, one, one.after, trees[1].kinds.get(one.path, "")) for one in in_new if one.after]
         else:
-            after = [file for one in in_new if (file := reader.in_tree(one.path)) is not None]
+            after = [file for one in in_new if (file := reader.in_tree(one.path, trees[1].kinds.get(one.path, ""))) is not None]
+        links = [path for path in differing if trees[0].links.get(path) != trees[1].links.get(path)]
+        for commit, tree, side in (old, trees[0], before), (new, trees[1], after):
+            side += [reader.link(commit, path, tree.links[path]) for path in links if path in tree.links]
+        found += [differing[path] for path in links]
         if not found:
             for path in paths:
                 if not os.path.lexists(path):
                     two = new is None and len(paths) == 1 and ".." not in path and is_revision(path)
                     hint = f"; two revisions are compared with --git {visible(written)}..{visible(path)}" if two else " in what is compared"
                     raise UsageError(f"--git: there is no file or folder `{path}`{hint}")
-        contents = {file.entry.name: file.data for file in before}
-        same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
+        contents = {(file.entry.name, file.kind): file.data for file in before}
+        same = {file.entry.name for file in after if contents.get((file.entry.name, file.kind)) == file.data}
         same -= {reader.entry(path).name for path in turned}
         yield [file for file in before if file.entry.name not in same], [file for file in after if file.entry.name not in same]
 
@@ -214,8 +245,8 @@ def _nothing() -> str:
     return _one("hash-object", "-t", "tree", "--stdin").decode().strip()
 
 
-def _led_to(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) -> dict[bytes, bytes]:
-    """Return the files that count only since links lead to them, with their objects: links that have the name of a file are followed."""
+def _tree(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) -> _Tree:
+    """Return where links lead: those that have the name of a file, or that Helm or kustomize read, are followed."""
     links: dict[bytes, bytes] = {}
     files: dict[bytes, bytes] = {}
     if commit is None:
@@ -233,13 +264,34 @@ def _led_to(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) 
                 links[path] = objects.read(name, os.fsdecode(path)) or b""
             elif mode in _REGULAR:
                 files[path] = name
-    led = {}
-    for path in links:
-        if path.endswith(_SUFFIXES) and not reader.ignored(commit, path):
-            end = _end_of(path, links)
-            if end in files and (not end.endswith(_SUFFIXES) or reader.ignored(commit, end)):
-                led[end] = files[end]
-    return led
+    made = _Tree({}, {}, {}, {})
+    if not links:
+        return made
+    above = set[bytes]()
+    for path in files:
+        while (path := path.rpartition(b"/")[0]) and path not in above:
+            above.add(path)
+    for path, target in links.items():
+        end, kind = _end_of(path, links), "" if reader.ignored(commit, path) else reader.rendered(commit, path)
+        if end in above:
+            made.links[path] = target
+            made.folders.setdefault(end, []).append(path)
+        elif end in files and not reader.ignored(commit, path) and (kind or path.endswith(_SUFFIXES)):
+            made.links[path] = target
+            if not end.endswith(_SUFFIXES) or reader.ignored(commit, end):
+                made.led[end] = files[end]
+                if kind:
+                    made.kinds[end] = kind
+    return made
+
+
+def _behind(commit: str | None, path: bytes, tree: _Tree, reader: _Reader) -> str:
+    """Return what Helm or kustomize takes a file for that they find through links to folders; empty: they find none."""
+    names = (
+        b"%b%b" % (link, path[at:]) for at, letter in enumerate(path) if letter == ord("/") for link in tree.folders.get(path[:at], ())
+    )
+    some = list(islice(names, _MOST_NAMES + 1))
+    return "source" if len(some) > _MOST_NAMES else next((kind for name in some if (kind := reader.rendered(commit, name))), "")
 
 
 def _end_of(path: bytes, links: Mapping[bytes, bytes]) -> bytes:
@@ -344,7 +396,7 @@ class _Reader:
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
         self._around = cache(partial(partial, self._read_around))
 
-    def at(self, commit: str | None, one: _Changed, name: bytes) -> RawFile:
+    def at(self, commit: str | None, one: _Changed, name: bytes, kind: str = "") -> RawFile:
         """Return the file as git has it, and of a submodule its commit."""
         entry = self.entry(one.path)
         if one.is_module:
@@ -356,20 +408,24 @@ class _Reader:
                 f"--git: {visible(entry.name)} is not in this repository, only its name. Nothing is fetched: in a partial clone "
                 "`git fetch --refetch --no-filter` brings what is missing, else `git fsck` says what is damaged"
             )
-        return RawFile(entry, data, self._around(commit))
+        return RawFile(entry, data, self._around(commit), kind)
 
-    def in_tree(self, path: bytes) -> RawFile | None:
+    def link(self, commit: str | None, path: bytes, target: bytes) -> RawFile:
+        """Return a link as a file in which stands where it leads."""
+        return RawFile(self.entry(path), target, self._around(commit), "link")
+
+    def in_tree(self, path: bytes, kind: str = "") -> RawFile | None:
         """Return the file in the working tree; None if it is none there."""
         entry, full = self.entry(path), _regular(self._top, path)
-        return None if full is None else RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None))
+        return None if full is None else RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None), kind)
 
     def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
         """Return whether Frameworks, or what they are built of, can be in the file."""
         if path.endswith(_SUFFIXES):
             return True
-        return any(self._rendered(commit, path) for commit in commits)
+        return any(self.rendered(commit, path) for commit in commits)
 
-    def _rendered(self, commit: str | None, path: bytes) -> str:
+    def rendered(self, commit: str | None, path: bytes) -> str:
         """Return what the file is of which others make what runs; empty: it says itself what runs."""
         return rendered(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
 
@@ -381,7 +437,7 @@ class _Reader:
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
         steps = path.split(b"/")
-        if any(step.startswith(b".") for step in steps[:-1]) and not self._rendered(commit, path):
+        if any(step.startswith(b".") for step in steps[:-1]) and not self.rendered(commit, path):
             return True
         return any(
             fnmatchcase(os.fsdecode(steps[depth]), pattern)
@@ -399,9 +455,13 @@ class _Reader:
         return self._patterns[commit, folder]
 
     def _content(self, commit: str | None, path: bytes) -> bytes | None:
-        """Return what is in a file of a side; None if there is none."""
+        """Return what is in a file of a side; None if there is none. A link is followed within the tree."""
         if commit is None:
-            file = self.in_tree(path)
+            top = os.path.realpath(self._top)
+            real = os.path.realpath(os.path.join(top, path))
+            if is_outside(os.fsdecode(real), {os.fsdecode(top)}):
+                return None
+            file = self.in_tree(os.path.relpath(real, top))
             return file.data if file is not None and isinstance(file.data, bytes) else None
         return self._objects.read(commit.encode() + b":" + path, os.fsdecode(path)) if b"\n" not in path else None
 
@@ -423,7 +483,7 @@ class _Objects:
         import subprocess
 
         self._process = subprocess.Popen(
-            [*COMMAND, "cat-file", "--batch"],
+            [*COMMAND, "cat-file", "--batch", "--follow-symlinks"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -436,7 +496,7 @@ class _Objects:
             self._process.__exit__(*error)
 
     def read(self, name: bytes, shown: str) -> bytes | None:
-        """Return the content of a blob; None when there is none; nothing of one that is too large and holds no Framework.
+        """Return the content of a blob, also behind a link, or None; nothing of one that is too large and holds no Framework.
 
         Raises UsageError if one that is too large may hold a Framework.
         """
@@ -461,7 +521,11 @@ class _Objects:
             if len(data) < left:
                 raise _ended(shown)
             return data[:-1]
-        if may_hold_framework_in(_pieces(answer, left, shown)) and is_blob:
+        pieces = _pieces(answer, left, shown)
+        if not is_blob:  # a folder, or a link that leads nowhere
+            deque(pieces, maxlen=0)
+            return None
+        if may_hold_framework_in(pieces):
             raise UsageError(f"--git: {visible(shown)}: {file_too_large(shown).message}")
         return b""
 

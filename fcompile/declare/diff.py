@@ -121,7 +121,7 @@ class Object(Report):
     """The object's kind. Or that of a file of which something else makes what runs:
     kustomization, Kptfile, patch, chart, template, source, parameters, values.
 
-    ignore file: it says what is left out. submodule: another repository, of which the commit is shown.
+    ignore file: it says what is left out. submodule: another repository, of which the commit is shown. link: where it leads.
     """
     namespace: str
     """Its namespace; empty: it has none."""

@@ -247,6 +247,59 @@ def test_a_link_within_the_tree(repository_here: Repository, diff: Diff, target:
     step(["added"])
 
 
+LINKED = {
+    "another file": ({"a.yaml": "", "b.yaml": ""}, "train.yaml", "a.yaml", "b.yaml"),
+    "another folder": ({"v1/kustomization.yaml": "", "v2/kustomization.yaml": ""}, "base", "v1", "../deep/v2"),
+    "another template": ({"Chart.yaml": "apiVersion: v2\n", "one": "", "two": ""}, "templates/x.tpl", "../one", "../two"),
+    "another script": ({"kustomization.yaml": "configMapGenerator: [{files: [run.sh]}]\n", "one": "", "two": ""}, "run.sh", "one", "two"),
+}
+
+
+@pytest.mark.parametrize(("files", "name", "old", "new"), LINKED.values(), ids=LINKED)
+def test_a_link_that_leads_elsewhere(repository_here: Repository, diff: Diff, files: dict[str, str], name: str, old: str, new: str) -> None:
+    """Nothing but the link changes, and other files of the tree run."""
+    for file, text in files.items():
+        repository_here.put(f"deep/{file}", text)
+    link = repository_here.folder / "deep" / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(old)
+    first = repository_here.commit()
+    link.unlink()
+    link.symlink_to(new)
+    repository_here.commit()
+    for revisions in f"{first}..HEAD", first:
+        code, document = diff("--git", revisions)
+        (one,) = [one for one in document["objects"] if one["kind"] == "link"]
+        assert (code, one["name"]) == (1, f"deep/{name}")
+        assert one["changes"] == [{"field": "text", "before": old, "after": new}]
+
+
+BEHIND = {
+    "a template": ("kept/x.tpl", {"deep/Chart.yaml": "apiVersion: v2\n"}, "deep/templates/x.tpl", "../../kept/x.tpl"),
+    "a folder of templates": ("kept/x.tpl", {"deep/Chart.yaml": "apiVersion: v2\n"}, "deep/templates/more", "../../kept"),
+    "a script": ("kept/run.sh", {"kustomization.yaml": "generators: [{files: [run.sh]}]\n"}, "run.sh", "kept/run.sh"),
+    "a folder of scripts": ("kept/run.sh", {"kustomization.yaml": "configMapGenerator: [{files: [s/run.sh]}]\n"}, "s", "kept"),
+    "what a linked kustomization names": ("deep/run.sh", {"k": "configMapGenerator: [{files: [run.sh]}]\n"}, "deep/Kustomization", "../k"),
+    "what is of a linked chart": ("deep/run.sh", {"c": "apiVersion: v2\n"}, "deep/Chart.yaml", "../c"),
+}
+
+
+@pytest.mark.parametrize(("name", "files", "link", "target"), BEHIND.values(), ids=BEHIND)
+def test_what_is_behind_a_link(repository_here: Repository, diff: Diff, name: str, files: dict[str, str], link: str, target: str) -> None:
+    """Helm and kustomize follow it, whatever it is called."""
+    for file, text in {**files, name: "a\n"}.items():
+        repository_here.put(file, text)
+    (repository_here.folder / link).parent.mkdir(exist_ok=True)
+    (repository_here.folder / link).symlink_to(target)
+    first = repository_here.commit()
+    repository_here.put(name, "b\n")
+    repository_here.commit()
+    for revisions in f"{first}..HEAD", first:
+        code, document = diff("--git", revisions)
+        (one,) = document["objects"]
+        assert (code, one["name"], one["change"], len(one["changes"])) == (1, name, "changed", 1)
+
+
 def test_left_out(repository_here: Repository, diff: Diff) -> None:
     """Hidden folders and `.fcompileignore`, as each side has it."""
     repository_here.write(".hidden/train.yaml")
