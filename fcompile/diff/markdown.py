@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,18 @@ from fcompile.diagnostics.writer import counted
 from fcompile.diff import templates, words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
-from fcompile.diff.frameworks import Change
-from fcompile.diff.result import Result
+from fcompile.diff.frameworks import Change, FrameworkDiff
+from fcompile.diff.result import ObjectDiff, Result
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 MOST = 60_000
 """Characters: a comment on GitHub ends at 65,536."""
+MOST_NAMED = 4_000
+"""More for the names of what does not fit."""
+_TRIED = 100
+"""After so many that do not fit, no other is tried: each takes time."""
 _NAME = re.compile(r"[A-Za-z0-9/-]+")
 _WIDE = 60
 """Characters of both values together. A table of them would have to be scrolled on a phone, where the new value is not seen at first."""
@@ -46,23 +51,46 @@ def write(result: Result) -> Iterator[str]:
     section: Any = environment(budget.spend).get_template("comment.md.jinja").module
     found = words.folded(result)
     fold = len(found) + len(result.objects) > _OPEN
-    sections: list[Callable[[], str]] = [
-        *(partial(section.framework, one, others, fold) for one, others in found),
-        *(partial(section.object, one) for one in result.objects),
-        *(partial(section.live, one) for one in result.live),
+    sections: list[tuple[Any, Callable[[], str]]] = [
+        *((one, partial(section.framework, one, others, fold)) for one, others in found),
+        *((one, partial(section.object, one)) for one in result.objects),
+        *((one, partial(section.live, one)) for one in result.live),
     ]
-    size = 0
-    for place, render in enumerate(sections):
+    size, left_out = 0, list[Any]()
+    for one, render in sections:
         budget.left = MOST - size
-        try:
-            text = render()
-        except _TooLongError:
-            text = ""
-        size += len(text)
-        if not text or size > MOST:
-            yield f"\n… and {counted(len(sections) - place, 'more object')} that would not fit into a comment.\n"
+        text = ""
+        if len(left_out) < _TRIED:
+            with suppress(_TooLongError):
+                text = render()
+        if not text or size + len(text) > MOST:
+            left_out.append(one)
+        else:
+            size += len(text)
+            yield str(text)
+    if left_out:
+        yield f"\n… and {counted(len(left_out), 'more object')} that would not fit into a comment:\n\n"
+        yield from _named(left_out)
+
+
+def _named(some: list[Any]) -> Iterator[str]:
+    """Yield a line for each thing that is left out, as far as there is room; first for those that end Pods."""
+    left = MOST_NAMED
+    for place, one in enumerate(sorted(some, key=lambda one: not getattr(one, "ends_pods", False))):
+        line = f"- {_line(one)}\n"
+        left -= len(line)
+        if left < 0:
+            yield f"- and {len(some) - place:,} more\n"
             return
-        yield str(text)
+        yield line
+
+
+def _line(one: Any) -> str:
+    """Return what a thing is and what happens to it, on one line."""
+    if isinstance(one, ObjectDiff):
+        return f"{f'{RED} ' if one.ends_pods else ''}{code(_object_name(one))} {words.change_of(one)}"
+    shown = name(words.name(one))
+    return f"{_mark(one)} {shown}: {words.headline(one)}" if isinstance(one, FrameworkDiff) else f"{shown} in the cluster"
 
 
 class _TooLongError(Exception):

@@ -10,6 +10,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fcompile.cli import main
+from fcompile.diff import markdown
+from fcompile.diff.compare import Difference
+from fcompile.diff.effects import Effect
+from fcompile.diff.frameworks import Change, FrameworkDiff
+from fcompile.diff.result import ObjectDiff, Result
 
 Capture = pytest.CaptureFixture[str]
 
@@ -71,6 +76,30 @@ def test_a_comment_has_a_limit(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert len(out) < 65_536
     assert "more objects that would not fit" in out
+
+
+def test_what_does_not_fit_into_a_comment_is_named() -> None:
+    """What followed a long one was left out with it: whoever wrote that could hide anything."""
+    long = tuple(Difference(f"data.a{number}", "x" * 2000, "y" * 2000) for number in range(20))
+    found = [
+        ObjectDiff("ConfigMap", "lab", f"long-configuration-of-others-{number}", "changed", long, "old.yaml", "new.yaml")
+        for number in range(90)
+    ]
+    some = Difference("data.a", "x", "y")
+    short = ObjectDiff("ConfigMap", "lab", "short", "changed", (some,), "old.yaml", "new.yaml")
+    framework = FrameworkDiff("lab", "train", "changed", Effect.ON_THE_FLY, (), (), {}, ("old.yaml", 1), ("new.yaml", 1), ends_pods=True)
+    change = Change("", "framework", "spec.executionType", "a", "b", Effect.ON_THE_FLY, "x", ends_pods=True)
+    ending = [
+        framework._replace(name="long", changes=tuple(change._replace(before="x" * 2000, after="y" * 2000) for _ in range(20))),
+        framework._replace(name="short", changes=(change,)),
+    ]
+    out = "".join(markdown.write(Result(tuple(ending), (*found, short))))
+    assert len(out) < 65_536
+    assert "<b>lab/short</b>: ends Pods" in out
+    assert "`ConfigMap lab/short` changed" in out
+    rest = out.partition("… and 91 more objects that would not fit into a comment:\n\n")[2].splitlines()
+    assert rest[:2] == ["- 🔴 lab/long: ends Pods", "- `ConfigMap lab/long-configuration-of-others-0` changed"]
+    assert rest[-1] == f"- and {91 - len(rest) + 1} more"
 
 
 @pytest.mark.usefixtures("edited")
