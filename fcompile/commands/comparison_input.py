@@ -23,6 +23,9 @@ from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File, open_file, why_skipped
 from fcompile.waivers.collection import Waivers
 
+_POINTER = "LFS pointer"
+"""What a file is called in place of which Git LFS, and Argo CD with it, checks out another one."""
+
 
 class RawFile(NamedTuple):
     """A file and what is in it."""
@@ -40,7 +43,9 @@ class RawFile(NamedTuple):
             return self.kind
         path = self.entry.path
         kind = rendered(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
-        whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS) or (
+        if isinstance(self.data, bytes) and self.data.startswith(b"version https://git-lfs.github.com/spec/"):
+            kind = kind or _POINTER
+        whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS, _POINTER) or (
             kind == "chart" and (not self.is_manifest or self._is_template())
         )
         if not whole and any(map(_kind_and_version, opened.objects())) and not opened.skipped:
@@ -64,7 +69,7 @@ class RawFile(NamedTuple):
     def content(self, opened: File, kind: str) -> dict[str, Any]:
         """Return what can be compared of a file of which others make what runs: its text, where more than the values in it counts."""
         assert isinstance(self.data, bytes)
-        if not self.is_manifest or opened.unreadable() or (kind == "chart" and self.has_actions):
+        if not self.is_manifest or opened.unreadable() or kind == _POINTER or (kind == "chart" and self.has_actions):
             try:
                 return {"text": self.data.decode()}
             except UnicodeDecodeError:

@@ -370,6 +370,7 @@ def test_a_file_that_is_the_same_becomes(
 
 CHART_HERE = {"Chart.yaml": "apiVersion: v2\n"}
 TRANSFORMERS = {"t/kustomization.yaml": "resources: [p.yaml]\n", "t/p.yaml": "{kind: P, apiVersion: v1, path: p.txt}\n"}
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 3\n"
 FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./fn}\n"
 
 
@@ -413,6 +414,8 @@ FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kuber
         (".base/kustomization.yaml", "images: []\n", "images: [{name: a}]\n", {"kustomization.yaml": "resources: [.base]\n"}),
         (".env/prod-values.yml", "image: a:1\n", "image: a:2\n", {}),
         (".files/run.sh", "a\n", "b\n", CHART_HERE),
+        ("train.yaml", POINTER.format("a"), POINTER.format("b"), {}),
+        ("train.json", POINTER.format("a"), POINTER.format("b"), {}),
         (".fcompileignore", "a\n", "*\n", {}),
         (".argocd-source.yaml", "plugin: {parameters: []}\n", "plugin: {parameters: [{name: worker.image, string: b}]}\n", {}),
         (".argocd-source-lab.yaml", "{kind: B, apiVersion: v1}\n", "{kind: A, apiVersion: v1}\n", {".fcompileignore": ".a*\n"}),
