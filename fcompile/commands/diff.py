@@ -138,7 +138,7 @@ def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, 
     if all(
         sides
     ):  # No cluster has stored what is in git, and none takes a status from a file: whoever wrote it could say that all is over.
-        frameworks = {key: [side._replace(status=None) for side in some] for key, some in frameworks.items()}
+        frameworks = {key: [side._replace(status=None, in_git=True) for side in some] for key, some in frameworks.items()}
     return compare_all(frameworks, after.frameworks, (before.objects, after.objects))
 
 

@@ -94,6 +94,11 @@ def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
 
 OF_TEXT = Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
 """On an edit of the description, labels and annotations of the Framework itself."""
+OF_NAMESPACE = Verdict(
+    Effect.NOTHING,
+    "the namespace is the same here; where Argo CD or `kubectl -n` applies the file to another one, it becomes another Framework",
+)
+"""On a namespace that is given on one side alone."""
 _ANY_BUT_FALSE = "^(?!false$)"
 _ACTED_ON = {
     'annotations["argocd.argoproj.io/hook"]': ("", "Argo CD takes it for a hook: it is deleted and made anew, or left out"),

@@ -41,6 +41,13 @@ class Side(NamedTuple):
     """As the API server has it, where that is known."""
     digest: str | None = None
     """The digest that the Framework itself says, if it says any: in compiled output."""
+    in_git: bool = False
+    """It is a file of a commit: who applies it, and to which namespace where it gives none, is not known."""
+
+    @property
+    def says_namespace(self) -> bool:
+        """Return whether the Framework itself gives its namespace."""
+        return ("metadata", "namespace") not in self.compiled.filled
 
     @property
     def is_held(self) -> bool:
@@ -142,6 +149,10 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
         said = [ABSENT if side.digest is None else side.digest for side in (before, after)]
         was = said[0] if said[0] != said[1] else right[1]  # the spec has changed, and the digest has not
         yield Change("", "framework", _DIGEST, was, said[1], *effects.of_digest(is_held, state))
+    is_compiled = [side.digest is not None for side in (before, after)]  # that always gives the namespace
+    if before.in_git and is_compiled[0] is is_compiled[1] and before.says_namespace is not after.says_namespace:
+        was, now = (side.compiled.namespace if side.says_namespace else ABSENT for side in (before, after))
+        yield Change("", "framework", "metadata.namespace", was, now, *effects.OF_NAMESPACE)
     yield from _of_the_framework(old, new, state, effects.removal_ends_pods(old["spec"], before.status))
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fcompile.diff.compare import ABSENT
+from fcompile.diff.frameworks import compare
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from tests.diff.frameworks import annotated, diff, effects, framework, role, side, spec
 
@@ -231,3 +233,17 @@ def test_they_are_not_in_the_digest(annotation: str) -> None:
     before, after = (side(framework(value)).compiled for value in (spec(), annotated(spec(), annotation, "true")))
     assert before.intent.digest == after.intent.digest
     assert after.framework["metadata"]["annotations"][annotation] == "true"
+
+
+def test_a_namespace_that_is_written_out() -> None:
+    """Argo CD and `kubectl -n` put a Framework that gives none into another one."""
+    unsaid, said = (side(one)._replace(in_git=True) for one in (framework(spec()), framework(spec(), namespace="default")))
+    for before, after, values in (unsaid, said, (ABSENT, "default")), (said, unsaid, ("default", ABSENT)):
+        found = compare(before, after)
+        assert found is not None
+        (change,) = found.changes
+        assert (change.field, change.before, change.after, change.effect.value) == ("metadata.namespace", *values, "nothing")
+        assert "another Framework" in change.reason
+    for compiled, source in (said, unsaid), (unsaid, said):
+        assert compare(source, compiled._replace(digest=compiled.compiled.intent.digest)) is None, "build writes it"
+    assert compare(said._replace(in_git=False), unsaid) is None, "the cluster always has it"

@@ -454,6 +454,17 @@ def test_a_status_in_git_is_nobodys(repository_here: Repository, diff: Diff) -> 
         assert (code, document["effect"], document["endsPods"]) == (1, "on-the-fly", True)
 
 
+def test_a_namespace_that_is_written_out(repository_here: Repository, diff: Diff) -> None:
+    """The Framework moves there where Argo CD puts those that give none into another one."""
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    text = (repository_here.folder / "train.yaml").read_text()
+    repository_here.put("train.yaml", text.replace("name: train\n", "name: train\n  namespace: default\n", 1))
+    code, document = diff("--git", "HEAD")
+    (change,) = document["frameworks"][0]["changes"]
+    assert (code, change["field"], change["after"]) == (1, "metadata.namespace", "default")
+
+
 def test_objects_with_one_name_are_all_compared(repository_here: Repository, diff: Diff) -> None:
     """As of two clusters: only the last one was, and a comment in its file hid what changed in the others."""
 
