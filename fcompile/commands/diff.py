@@ -134,12 +134,7 @@ def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, 
             wrong = [f"{side}, the {age} side" for side, age, found in named if found is None]
             say(f"the errors are in {' and in '.join(wrong)}: nothing was compared")
         return None
-    frameworks = before.frameworks
-    if all(
-        sides
-    ):  # No cluster has stored what is in git, and none takes a status from a file: whoever wrote it could say that all is over.
-        frameworks = {key: [side._replace(status=None, in_git=True) for side in some] for key, some in frameworks.items()}
-    return compare_all(frameworks, after.frameworks, (before.objects, after.objects))
+    return compare_all(before.frameworks, after.frameworks, (before.objects, after.objects), in_git=all(sides))
 
 
 def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | None:

@@ -91,11 +91,16 @@ Objects = Mapping[ObjectKey, Sequence[Object]]
 """Those that have one key in the order of their files: of two clusters, or the later one wins."""
 
 
-def compare_all(before: Frameworks, after: Frameworks, objects: tuple[Objects, Objects]) -> Result:
-    """Compare two sides."""
+def compare_all(before: Frameworks, after: Frameworks, objects: tuple[Objects, Objects], in_git: bool = False) -> Result:
+    """Compare two sides.
+
+    :param in_git: they are files of commits. A `status` in one is no cluster's: whoever wrote the file could say that all is over.
+    """
+    if in_git:
+        before = {key: [side._replace(status=None, in_git=True) for side in some] for key, some in before.items()}
     frameworks = [pair for _, pair in _pairs(before, after, lambda side: side.place()[0])]
     found = (compare(*pair) for pair in frameworks)
-    others = (_object(key, *pair) for key, pair in _pairs(*objects, lambda one: one.file))
+    others = (_object(key, *pair, in_git) for key, pair in _pairs(*objects, lambda one: one.file))
     return Result(tuple(filter(None, found)), tuple(filter(None, others)), compared=len(frameworks))
 
 
@@ -123,30 +128,30 @@ def _of_one_key(before: Sequence[T], after: Sequence[T], file: Callable[[T], str
     yield from zip_longest(*([one for some in side.values() for one in some] for side in files))
 
 
-def _object(key: ObjectKey, before: Object | None, after: Object | None) -> ObjectDiff | None:
+def _object(key: ObjectKey, before: Object | None, after: Object | None, in_git: bool) -> ObjectDiff | None:
     group, kind, namespace, name, number = key
     name += "*" * (number > 0) + f" #{number}" * (number > 1)
     found: tuple[Difference, ...] = ()
     if before is not None and after is not None:
-        found = tuple(differences(before.value, after.value) if group == FILE else _differences(kind, before.value, after.value))
+        found = tuple(differences(before.value, after.value) if group == FILE else _differences(kind, before.value, after.value, in_git))
         if not found:
             return None
     change = "added" if before is None else "removed" if after is None else "changed"
     return ObjectDiff(kind, namespace, name, change, found, before.file if before else "", after.file if after else "", group == FILE)
 
 
-def _differences(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iterable[Difference]:
-    before, after = _own(before), _own(after)
+def _differences(kind: str, before: dict[str, Any], after: dict[str, Any], in_git: bool) -> Iterable[Difference]:
+    before, after = _own(before, in_git), _own(after, in_git)
     if kind == "Pod" and isinstance(before.get("spec"), dict) and isinstance(after.get("spec"), dict):
         before, after = as_the_server_reads(before), as_the_server_reads(after)
         yield from differences(before.pop("spec"), after.pop("spec"), Field("object", ref="PodSpec"), "spec")
     yield from differences(before, after)
 
 
-def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the object without what only a server writes."""
+def _own(value: dict[str, Any], in_git: bool) -> dict[str, Any]:
+    """Return the object without what only a server writes. In git, what has a `kind` may be values of a chart, and `status` one of them."""
     metadata = value.get("metadata")
-    kept = {key: item for key, item in value.items() if key != "status"}
+    kept = {key: item for key, item in value.items() if key != "status" or in_git}
     if isinstance(metadata, dict):
         kept["metadata"] = {key: item for key, item in metadata.items() if key not in SERVER_SET}
     return kept

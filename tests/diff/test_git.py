@@ -454,6 +454,16 @@ def test_a_status_in_git_is_nobodys(repository_here: Repository, diff: Diff) -> 
         assert (code, document["effect"], document["endsPods"]) == (1, "on-the-fly", True)
 
 
+def test_values_that_look_like_an_object(repository_here: Repository, diff: Diff) -> None:
+    """`status` is one of them: no server writes into git."""
+    repository_here.put("Chart.yaml", "apiVersion: v2\n")
+    repository_here.put("values.yaml", "{kind: A, apiVersion: v1, status: {image: a}}\n")
+    repository_here.commit()
+    repository_here.put("values.yaml", "{kind: A, apiVersion: v1, status: {image: b}}\n")
+    code, document = diff("--git", "HEAD")
+    assert (code, document["objects"][0]["changes"]) == (1, [{"field": "status.image", "before": "a", "after": "b"}])
+
+
 def test_a_namespace_that_is_written_out(repository_here: Repository, diff: Diff) -> None:
     """The Framework moves there where Argo CD puts those that give none into another one."""
     repository_here.write("train.yaml")
