@@ -36,6 +36,8 @@ PARAMETERS = "parameters"
 """What a file is called that Argo CD reads an Application's parameters from."""
 _ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
 _KPT = "Kptfile"
+_ATTRIBUTES = ".gitattributes"
+"""With it, git can check out something else than it has."""
 _PATCHES = ("patches", "patchesJson6902", "replacements")
 _PLUGINS = ("generators", "transformers", "validators")
 """What names files, or holds texts, that name others."""
@@ -133,6 +135,8 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
         return "kustomization"
     if name == _KPT:
         return _KPT
+    if name == _ATTRIBUTES:
+        return "attributes" if b"working-tree-encoding" in (around(file) or b"") else ""
     if decides(name):
         return IGNORING if name == IGNORE_FILE else PARAMETERS
     above = list(_up_from(folder, top))
@@ -147,7 +151,7 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
 
 def decides(name: str) -> bool:
     """Return whether a file of this name says what others come to: no `.fcompileignore` leaves it out."""
-    return name == IGNORE_FILE or _ARGOCD_SOURCE.fullmatch(name) is not None
+    return name in (IGNORE_FILE, _ATTRIBUTES) or _ARGOCD_SOURCE.fullmatch(name) is not None
 
 
 def boundary(file: str, named: str = "") -> str:

@@ -119,7 +119,7 @@ class Object(Report):
 
     kind: str
     """The object's kind. Or that of a file of which something else makes what runs:
-    kustomization, Kptfile, patch, chart, template, source, parameters, values, LFS pointer.
+    kustomization, Kptfile, patch, chart, template, source, parameters, values, attributes, LFS pointer.
 
     ignore file: it says what is left out. submodule: another repository, of which the commit is shown. link: where it leads.
     """

@@ -416,6 +416,7 @@ FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kuber
         (".files/run.sh", "a\n", "b\n", CHART_HERE),
         ("train.yaml", POINTER.format("a"), POINTER.format("b"), {}),
         ("train.json", POINTER.format("a"), POINTER.format("b"), {}),
+        (".gitattributes", "a.yaml working-tree-encoding=IBM037\n", "b.yaml working-tree-encoding=IBM037\n", {".fcompileignore": ".g*\n"}),
         (".fcompileignore", "a\n", "*\n", {}),
         (".argocd-source.yaml", "plugin: {parameters: []}\n", "plugin: {parameters: [{name: worker.image, string: b}]}\n", {}),
         (".argocd-source-lab.yaml", "{kind: B, apiVersion: v1}\n", "{kind: A, apiVersion: v1}\n", {".fcompileignore": ".a*\n"}),
@@ -452,6 +453,20 @@ def test_a_status_in_git_is_nobodys(repository_here: Repository, diff: Diff) -> 
     for revisions in f"{first}..HEAD", first:
         code, document = diff("--git", revisions, "--fail-on", "ends-pods")
         assert (code, document["effect"], document["endsPods"]) == (1, "on-the-fly", True)
+
+
+def test_attributes_that_change_what_is_checked_out(repository_here: Repository, diff: Diff) -> None:
+    """A file of git that is nothing to us may come out as a Framework. Other attributes are nobody's concern."""
+    repository_here.put(".gitattributes", "*.png binary\n")
+    first = repository_here.commit()
+    repository_here.put(".gitattributes", "*.jpg binary\n")
+    second = repository_here.commit()
+    assert diff("--git", f"{first}..{second}")[0] == diff("--git", first)[0] == 0
+    repository_here.put(".gitattributes", "a.yaml working-tree-encoding=IBM037\n")
+    repository_here.commit()
+    for revisions in f"{second}..HEAD", second:
+        (one,) = diff("--git", revisions)[1]["objects"]
+        assert (one["kind"], one["name"], one["change"]) == ("attributes", ".gitattributes", "added")
 
 
 def test_values_that_look_like_an_object(repository_here: Repository, diff: Diff) -> None:
