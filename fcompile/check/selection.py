@@ -144,7 +144,7 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
         return "chart"
     if os.path.abspath(file) in _patches(folder, top, around):
         return "patch"
-    if any(named is None or os.path.abspath(file) in named for named in (_all_named_in(one, top, around) for one in above)):
+    if any(named is None or os.path.abspath(file) in named for named in (named_in(one, top, around) for one in above)):
         return "source"
     return "values" if "values" in name.lower() and name.endswith(SUFFIXES) else ""
 
@@ -217,7 +217,7 @@ def _patches_in(folder: str, around: Around) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _all_named_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
+def named_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
     """Return the files that the folder's own kustomization or Kptfile may name anywhere: as a resource, or as what a ConfigMap is made of.
 
     None: it may be any file, since these cannot be read, or name too much.

@@ -35,7 +35,9 @@ class RawFile(NamedTuple):
     around: Around = in_folder
     """Reads files of the same side."""
     kind: str = ""
-    """What it is that is no file, or what others take it for, whatever its own name and place."""
+    """What it is that is no file."""
+    taken_for: str = ""
+    """What others take it for that find it by a link or from another folder, where its own name and place say nothing."""
 
     def built(self, opened: File) -> str:
         """Return what the file is if others make what runs of it, as it is opened; empty: it says itself what runs."""
@@ -43,6 +45,7 @@ class RawFile(NamedTuple):
             return self.kind
         path = self.entry.path
         kind = rendered(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
+        kind = kind or self.taken_for
         if isinstance(self.data, bytes) and self.data.startswith(b"version https://git-lfs.github.com/spec/"):
             kind = kind or _POINTER
         whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS, _POINTER) or (

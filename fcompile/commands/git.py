@@ -16,7 +16,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from fcompile.check.selection import CHART, KUSTOMIZATIONS, decides, rendered
+from fcompile.check.selection import CHART, KUSTOMIZATIONS, decides, named_in, rendered
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git_process import COMMAND, ask, environment, top_of_working_tree
 from fcompile.diagnostics.visible import visible
@@ -32,6 +32,7 @@ from fcompile.load.files import (
     FileEntry,
     ignore_patterns,
     is_outside,
+    is_within,
     may_hold_framework_in,
     open_regular,
 )
@@ -46,6 +47,7 @@ _MODULE = b"160000"
 _SUFFIXES = tuple(map(os.fsencode, SUFFIXES))
 _MOST_HOPS, _LONGEST_LINK = 40, 4096
 """What Linux follows: so many links after another, and so many bytes of where one leads."""
+_KUSTOMIZATIONS = tuple(map(str.encode, KUSTOMIZATIONS))
 _MOST_NAMES = 40
 """Of a file, by links to folders that it is in. With more it is shown without a look at each."""
 
@@ -70,7 +72,7 @@ class _Tree(NamedTuple):
     folders: dict[bytes, list[bytes]]
     """Folders that links lead to, with these."""
     kinds: dict[bytes, str]
-    """What files are by links that lead to them."""
+    """What others take files for that find them by links, or from other folders."""
 
 
 @contextmanager
@@ -264,7 +266,7 @@ def _tree(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) ->
                 links[path] = objects.read(name, os.fsdecode(path)) or b""
             elif mode in _REGULAR:
                 files[path] = name
-    made = _Tree({}, {}, {}, {})
+    made = _Tree({}, {}, {}, reader.named_from_afar(commit, [*files, *links]))
     if not links:
         return made
     above = set[bytes]()
@@ -396,7 +398,7 @@ class _Reader:
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
         self._around = cache(partial(partial, self._read_around))
 
-    def at(self, commit: str | None, one: _Changed, name: bytes, kind: str = "") -> RawFile:
+    def at(self, commit: str | None, one: _Changed, name: bytes, taken_for: str = "") -> RawFile:
         """Return the file as git has it, and of a submodule its commit."""
         entry = self.entry(one.path)
         if one.is_module:
@@ -408,16 +410,20 @@ class _Reader:
                 f"--git: {visible(entry.name)} is not in this repository, only its name. Nothing is fetched: in a partial clone "
                 "`git fetch --refetch --no-filter` brings what is missing, else `git fsck` says what is damaged"
             )
-        return RawFile(entry, data, self._around(commit), kind)
+        return RawFile(entry, data, self._around(commit), taken_for=taken_for)
 
     def link(self, commit: str | None, path: bytes, target: bytes) -> RawFile:
         """Return a link as a file in which stands where it leads."""
         return RawFile(self.entry(path), target, self._around(commit), "link")
 
-    def in_tree(self, path: bytes, kind: str = "") -> RawFile | None:
+    def in_tree(self, path: bytes, taken_for: str = "") -> RawFile | None:
         """Return the file in the working tree; None if it is none there."""
         entry, full = self.entry(path), _regular(self._top, path)
-        return None if full is None else RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None), kind)
+        return (
+            None
+            if full is None
+            else RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None), taken_for=taken_for)
+        )
 
     def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
         """Return whether Frameworks, or what they are built of, can be in the file."""
@@ -428,6 +434,19 @@ class _Reader:
     def rendered(self, commit: str | None, path: bytes) -> str:
         """Return what the file is of which others make what runs; empty: it says itself what runs."""
         return rendered(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
+
+    def named_from_afar(self, commit: str | None, paths: Iterable[bytes]) -> dict[bytes, str]:
+        """Return what the kustomizations among some files name that is not below them, as kustomize may be allowed to read it."""
+        found: dict[bytes, str] = {}
+        for path in paths:
+            folder, _, name = path.rpartition(b"/")
+            if name in _KUSTOMIZATIONS and b".." in (self._content(commit, path) or b""):
+                top = os.path.abspath(os.fsdecode(self._top))
+                inside = os.path.join(top, os.fsdecode(folder)) if folder else top
+                named = named_in(inside, top, self._around(commit)) or ()
+                far = (one for one in named if is_within(one, top) and not is_within(one, inside))
+                found |= {os.fsencode(os.path.relpath(one, top)): "source" for one in far}
+        return found
 
     def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:
         """Return whether a walk through the folders would leave the file out, and why else no Framework is looked for in it."""
