@@ -48,6 +48,10 @@ _SUFFIXES = tuple(map(os.fsencode, SUFFIXES))
 _MOST_HOPS, _LONGEST_LINK = 40, 4096
 """What Linux follows: so many links after another, and so many bytes of where one leads."""
 _KUSTOMIZATIONS = tuple(map(str.encode, KUSTOMIZATIONS))
+_UNNAMED = b"?"
+"""In place of an object's name: of a file of the working tree, or a link to be followed."""
+_HIDING = (b"\\", b"!", b"generators", b"transformers", b"validators")
+"""What can hold a name otherwise than in its letters, or leads to files that hold it."""
 _MOST_NAMES = 40
 """Of a file, by links to folders that it is in. With more it is shown without a look at each."""
 
@@ -84,7 +88,7 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         reader = _Reader(top, objects)
         # In a merge that is not done, git names a file more than once.
         differing = {one.path: one for one in sorted(_differing(old, new, paths, top))}
-        trees = [_tree(commit, top, objects, reader) for commit in (old, new)]
+        trees = [_tree(commit, top, objects, reader, differing) for commit in (old, new)]
         before_led, after_led = (tree.led for tree in trees)
         led_to = (_Changed(path, before_led.get(path, b""), after_led.get(path, b"")) for path in before_led.keys() ^ after_led.keys())
         turned = {one.path: one for one in (*led_to, *_turned(old, new, paths, top, reader, differing)) if one.path not in differing}
@@ -247,7 +251,7 @@ def _nothing() -> str:
     return _one("hash-object", "-t", "tree", "--stdin").decode().strip()
 
 
-def _tree(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) -> _Tree:
+def _tree(commit: str | None, top: bytes, objects: _Objects, reader: _Reader, differing: Iterable[bytes]) -> _Tree:
     """Return where links lead: those that have the name of a file, or that Helm or kustomize read, are followed."""
     links: dict[bytes, bytes] = {}
     files: dict[bytes, bytes] = {}
@@ -257,7 +261,7 @@ def _tree(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) ->
             if os.path.islink(full):
                 links[path] = os.readlink(full)
             else:
-                files[path] = b"?"
+                files[path] = _UNNAMED
     else:
         for entry in filter(None, _one("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")):
             head, _, path = entry.partition(b"\t")
@@ -266,7 +270,7 @@ def _tree(commit: str | None, top: bytes, objects: _Objects, reader: _Reader) ->
                 links[path] = objects.read(name, os.fsdecode(path)) or b""
             elif mode in _REGULAR:
                 files[path] = name
-    made = _Tree({}, {}, {}, reader.named_from_afar(commit, [*files, *links]))
+    made = _Tree({}, {}, {}, reader.named_from_afar(commit, files | dict.fromkeys(links, _UNNAMED), differing))
     if not links:
         return made
     above = set[bytes]()
@@ -332,7 +336,7 @@ def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes 
     for path in committed.keys() | set(filter(None, _listed(limits, top).split(b"\0"))):
         name = committed.get(path, b"")
         if path.endswith(suffix) and (not name or not _holds(top, path, name)):
-            yield _Changed(path, name, b"?")
+            yield _Changed(path, name, _UNNAMED)
 
 
 def _listed(limits: Sequence[str], top: bytes) -> bytes:
@@ -396,6 +400,8 @@ class _Reader:
     def __init__(self, top: bytes, objects: _Objects) -> None:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
+        self._near: set[bytes] = set()
+        """Kustomizations that name nothing in other folders that differs."""
         self._around = cache(partial(partial, self._read_around))
 
     def at(self, commit: str | None, one: _Changed, name: bytes, taken_for: str = "") -> RawFile:
@@ -435,17 +441,28 @@ class _Reader:
         """Return what the file is of which others make what runs; empty: it says itself what runs."""
         return rendered(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
 
-    def named_from_afar(self, commit: str | None, paths: Iterable[bytes]) -> dict[bytes, str]:
-        """Return what the kustomizations among some files name that is not below them, as kustomize may be allowed to read it."""
+    def named_from_afar(self, commit: str | None, files: Mapping[bytes, bytes], differing: Iterable[bytes]) -> dict[bytes, str]:
+        """Return what the kustomizations among some files name that is not below them, as kustomize may be allowed to read it.
+
+        :param differing: only these count: most kustomizations name none, and need not be read as YAML.
+        """
         found: dict[bytes, str] = {}
-        for path in paths:
+        names = {path.rpartition(b"/")[2].lower() for path in differing}
+        hints = () if len(names) > _MOST_NAMES else (*names, *_HIDING)
+        for path, blob in files.items():
             folder, _, name = path.rpartition(b"/")
-            if name in _KUSTOMIZATIONS and b".." in (self._content(commit, path) or b""):
-                top = os.path.abspath(os.fsdecode(self._top))
-                inside = os.path.join(top, os.fsdecode(folder)) if folder else top
-                named = named_in(inside, top, self._around(commit)) or ()
-                far = (one for one in named if is_within(one, top) and not is_within(one, inside))
-                found |= {os.fsencode(os.path.relpath(one, top)): "source" for one in far}
+            if name not in _KUSTOMIZATIONS or blob in self._near:
+                continue
+            data = (self._objects.read(blob, os.fsdecode(path)) if blob != _UNNAMED else self._content(commit, path)) or b""
+            data = data.translate(None, b"\0").lower()
+            if b".." not in data or (hints and not any(hint in data for hint in hints)):
+                self._near |= {blob} - {_UNNAMED}
+                continue
+            top = os.path.abspath(os.fsdecode(self._top))
+            inside = os.path.join(top, os.fsdecode(folder)) if folder else top
+            named = named_in(inside, top, self._around(commit)) or ()
+            far = (one for one in named if is_within(one, top) and not is_within(one, inside))
+            found |= {os.fsencode(os.path.relpath(one, top)): "source" for one in far}
         return found
 
     def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:
