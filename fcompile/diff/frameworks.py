@@ -235,6 +235,11 @@ class _Context:
                 before, after = (ABSENT if role is None else own for role in (old, new))
                 if own:
                     yield scaled[0]._replace(part="pod", field=field, before=before, after=after)
+            for policy, type_name in _POLICIES.items():
+                value = _known(one.policies[policy], type_name)
+                if value != _default(type_name):
+                    before, after = (ABSENT if role is None else value for role in (old, new))
+                    yield scaled[0]._replace(field=_policy_field(policy), before=before, after=after)
             if one.service is not None:
                 yield from self._service(name, old and old.service, new and new.service)
             return
@@ -265,8 +270,15 @@ class _Context:
             else:
                 completed = tasks.completed(self.status, name, failed=difference.field.endswith("minFailedTaskCount"))
                 verdict = effects.of_completion_policy(difference.before, difference.after, completed, self.state)
-            field = difference.field if policy.startswith("framework") else f"task.{difference.field}"
-            yield Change(name, "role", field, difference.before, difference.after, *verdict, note=self._zero(name, difference))
+            yield Change(
+                name,
+                "role",
+                _policy_field(difference.field),
+                difference.before,
+                difference.after,
+                *verdict,
+                note=self._zero(name, difference),
+            )
 
     def _zero(self, name: str, difference: Difference) -> str:
         """Return a note on a 0 that upstream probably stored for a field left out, for which fcompile stores the default; else ""."""
@@ -324,13 +336,21 @@ def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
     return as_the_server_reads({**made, "spec": with_containers(made["spec"], _own)})
 
 
+def _default(type_name: str) -> Any:
+    """Return a policy of which nothing is said."""
+    return {name: field.default for name, field in FRAMEWORK_TYPES[type_name].items()} if type_name else None
+
+
+def _policy_field(policy: str) -> str:
+    return policy if policy.startswith("framework") else f"task.{policy}"
+
+
 def _own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the labels and annotations of a Pod without those that every Pod of a task gets."""
-    own = {
-        kind: {key: item for key, item in mapping(metadata, kind).items() if not key.startswith("FC_")}
-        for kind in ("annotations", "labels")
-    }
-    return {kind: items for kind, items in own.items() if items}
+    """Return the metadata of a Pod without what every Pod of a task gets."""
+    own = {key: item for key, item in metadata.items() if key not in ("name", "namespace")}
+    for kind, made in ("annotations", names.POD_ANNOTATIONS), ("labels", names.POD_LABELS):
+        own[kind] = {key: item for key, item in mapping(metadata, kind).items() if key not in made}
+    return {key: item for key, item in own.items() if item}
 
 
 def _own(container: Mapping[str, Any]) -> dict[str, Any]:

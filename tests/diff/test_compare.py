@@ -172,3 +172,14 @@ def test_a_role_with_a_new_name_is_shown_as_a_whole() -> None:
     assert shown["b", "pod", "spec"] == {"containers": [{"name": "main", "image": "evil:1"}], "restartPolicy": "Never"}
     assert shown["b", "pod", "metadata"] == {"labels": {"x": "y"}}
     assert shown["a", "pod", "spec"] is ABSENT
+    new["task"]["pod"]["metadata"] = {"labels": {"FC_X": "y"}, "annotations": {"FC_TASK": "z"}, "finalizers": ["example.com/x"]}
+    new["task"] |= {"retryPolicy": {"maxRetryCount": -2}, "podGracefulDeletionTimeoutSec": 1}
+    new["frameworkAttemptCompletionPolicy"] = {"minFailedTaskCount": -1}
+    found = diff(spec(role("a")), spec(new))
+    assert found is not None
+    shown = {(change.role, change.part, change.field): change.after for change in found.changes}
+    assert shown["b", "pod", "metadata"] == new["task"]["pod"]["metadata"]
+    assert shown["b", "role", "task.retryPolicy"] == {"maxRetryCount": -2, "fancyRetryPolicy": False}
+    assert shown["b", "role", "task.podGracefulDeletionTimeoutSec"] == 1
+    assert shown["b", "role", "frameworkAttemptCompletionPolicy"] == {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+    assert ("a", "role", "task.retryPolicy") not in shown, "a default"
