@@ -100,7 +100,8 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
         opened.append(one._replace(read=[]) if kind and not file.is_manifest else one.for_frameworks())
         if kind:
             built.add(one.name)
-            contents.objects[FILE, kind, "", _name(file.entry), 0] = [Object(file.content(one, kind), one.name)]
+            key = FILE, kind, "", _name(file.entry), 0
+            contents.objects.setdefault(key, []).append(Object(file.content(one, kind), one.name))
     compilation = Compilation(opened, options, (), waivers, whole=None)
     if fails(compilation.report(listener), strict):
         return None

@@ -122,10 +122,10 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
                     two = new is None and len(paths) == 1 and ".." not in path and is_revision(path)
                     hint = f"; two revisions are compared with --git {visible(written)}..{visible(path)}" if two else " in what is compared"
                     raise UsageError(f"--git: there is no file or folder `{path}`{hint}")
-        contents = {(file.entry.name, file.kind): file.data for file in before}
-        same = {file.entry.name for file in after if contents.get((file.entry.name, file.kind)) == file.data}
-        same -= {reader.entry(path).name for path in turned}
-        yield [file for file in before if file.entry.name not in same], [file for file in after if file.entry.name not in same]
+        contents = {(file.entry.path, file.kind): file.data for file in before}
+        same = {file.entry.path for file in after if contents.get((file.entry.path, file.kind)) == file.data}
+        same -= {reader.entry(path).path for path in turned}
+        yield [file for file in before if file.entry.path not in same], [file for file in after if file.entry.path not in same]
 
 
 def _top(needed: bool) -> bytes:

@@ -187,6 +187,25 @@ def test_a_name_that_is_no_text(repository_here: Repository, diff: Diff) -> None
     assert (code, document["frameworks"][0]["after"]["file"]) == (1, "\\xff.yaml")
 
 
+def test_names_that_look_the_same(repository_here: Repository, diff: Diff) -> None:
+    """A byte that is no text, and the escape that it is shown as: one file was taken for the other, and neither was compared."""
+    odd = Path(os.fsdecode(os.fsencode(repository_here.folder) + b"/\xff.yaml"))
+    repository_here.write("\\xff.yaml", framework_name="other")
+    repository_here.write(odd.name)
+    repository_here.commit()
+    repository_here.put("\\xff.yaml", odd.read_text())
+    repository_here.write(odd.name, "a:2")
+    assert diff("--git", "HEAD")[0] == 2, "two Frameworks of one name"
+    repository_here.commit()
+    assert diff("--git", "HEAD~1..HEAD")[0] == 2
+    repository_here.put("Chart.yaml", "apiVersion: v2\n")
+    for name in "\\xff.tpl", odd.with_suffix(".tpl").name:
+        repository_here.put(name, "a\n")
+    repository_here.commit()
+    repository_here.put(odd.with_suffix(".tpl").name, "b\n")
+    assert len(diff("--git", "HEAD")[1]["objects"]) == 1
+
+
 def test_what_is_no_file(repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Links out of the tree, pipes and submodules are not followed."""
     elsewhere = tmp_path_factory.mktemp("elsewhere")
