@@ -200,6 +200,19 @@ def test_strict_takes_warnings_for_errors() -> None:
     assert run(["build", "--strict", "-"], data).code == 1
 
 
+def test_strict_fails_in_reports_too() -> None:
+    """Whoever goes by the report, as Jenkins does, saw that all is well."""
+    data = good().replace("          restartPolicy: Never\n", "").encode()
+    loose, strict = (run(["validate", *option, "--format", "junit", "-"], data) for option in ([], ["--strict"]))
+    assert (loose.code, strict.code) == (0, 1)
+    assert b'failures="0"' in loose.out
+    assert b"<failure" not in loose.out
+    assert b'failures="1"' in strict.out
+    assert b"<failure" in strict.out
+    assert run(["validate", "--strict", "--format", "github", "-"], data).out.startswith(b"::error ")
+    assert run(["validate", "--format", "github", "-"], data).out.startswith(b"::warning ")
+
+
 def test_the_same_framework_twice_is_reported_with_both_places(tmp_path: Path, capsys: Capture) -> None:
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(good())

@@ -62,6 +62,13 @@ class OnlyErrors(Filter):
             self._writer.finish(summary)
 
 
+class Strict(Filter):
+    """Gives warnings as errors to whoever goes by the report, not by the exit code."""
+
+    def problem(self, problem: Problem) -> None:
+        self._writer.problem(problem._replace(severity=Severity.ERROR) if problem.severity is Severity.WARNING else problem)
+
+
 def text_style(color: ColorChoice, stream: TextIO) -> Style:
     """Return how text looks on the stream. `color` is `auto`, `always` or `never`."""
     from fcompile.diagnostics.text import use_color

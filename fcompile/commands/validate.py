@@ -10,7 +10,7 @@ from fcompile.commands.group import command
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import Count, kubernetes_version, namespace, paths, reporting
 from fcompile.commands.progress import progress
-from fcompile.commands.report import WriterListener, fails, hint, holds_current_folder, open_report, waivers_file
+from fcompile.commands.report import Strict, WriterListener, fails, hint, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics import FORMATS
 from fcompile.diagnostics.writer import ColorChoice, summary_line
 from fcompile.errors import EXIT_ERRORS, ProcessError, UsageError
@@ -19,6 +19,8 @@ from fcompile.pipeline.reporting import report
 from fcompile.program import say
 
 _MOST_JOBS = 256
+_FAILING = ("junit", "github")
+"""Formats that say what has failed."""
 
 
 @command(
@@ -63,7 +65,8 @@ def validate(
     check_paths(paths)
     files = Inputs(paths)
     checked = progress(files.checked(options, jobs), "files checked")
-    listener = WriterListener(open_report(format, sys.stdout, color))
+    writer = open_report(format, sys.stdout, color)
+    listener = WriterListener(Strict(writer) if strict and format in _FAILING else writer)
     try:
         summary = report(checked, files.look_up, listener, waivers_file(waivers), holds_current_folder(paths))
     except ProcessError as error:
