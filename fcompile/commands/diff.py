@@ -119,6 +119,9 @@ def diff(
         return EXIT_TROUBLE
     write(_formatted(result, format, color))
     fails = result.ends_pods if fail_on == "ends-pods" else result.differs
+    unknown = [visible(one.after or one.before) for one in result.objects if one.is_file]
+    if unknown and fail_on == "ends-pods":
+        say(f"--fail-on ends-pods: whether Pods end by what is built with {first_of(unknown, 3)} is not known: compare what it builds")
     return EXIT_DIFFERENT if fails else 0
 
 

@@ -26,9 +26,13 @@ FILE = "file:"
 
 
 _ENDS_PODS = frozenset(
-    {"CronJob", "DaemonSet", "Deployment", "Job", "Namespace", "Pod", "ReplicaSet", "ReplicationController", "StatefulSet"}
+    (
+        *("CronJob", "DaemonSet", "Deployment", "Job", "Namespace", "Pod", "ReplicaSet", "ReplicationController", "StatefulSet"),
+        *("JAXJob", "JobSet", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "TrainJob", "XGBoostJob"),
+        *("Application", "ApplicationSet", "HelmRelease", "Kustomization"),
+    )
 )
-"""Kinds whose objects take their Pods with them."""
+"""Kinds whose objects take their Pods with them; those of GitOps tools, all that these have applied."""
 _DEFINITION = "CustomResourceDefinition", RESOURCE
 """Every Framework goes with it."""
 

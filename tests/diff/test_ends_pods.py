@@ -247,6 +247,12 @@ def test_a_lower_deadline_in_every_format(tmp_path: Path, monkeypatch: pytest.Mo
         ("Namespace", "ml", True),
         ("CustomResourceDefinition", "frameworks.frameworkcontroller.microsoft.com", True),
         ("CustomResourceDefinition", "others.example.com", False),
+        ("Application", "lab", True),
+        ("ApplicationSet", "lab", True),
+        ("HelmRelease", "lab", True),
+        ("Kustomization", "lab", True),
+        ("JobSet", "j", True),
+        ("PyTorchJob", "j", True),
         ("Service", "s", False),
     ],
 )
@@ -256,3 +262,17 @@ def test_other_objects(kind: str, name: str, ends: bool, tmp_path: Path, monkeyp
     put("new.yaml", config())
     assert main(["diff", "--fail-on", "ends-pods", "old.yaml", "new.yaml"]) == int(ends)
     capsys.readouterr()
+
+
+def test_a_gate_says_what_it_cannot_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A Framework that a kustomization names no more is pruned, and the gate let it pass without a word."""
+    monkeypatch.chdir(tmp_path)
+    for side, named in ("old", "[a.yaml]"), ("new", "[]"):
+        Path(side).mkdir()
+        Path(side, "kustomization.yaml").write_text(f"resources: {named}\n", encoding="utf-8")
+        put(f"{side}/a.yaml", framework(TWO))
+    assert main(["diff", "--fail-on", "ends-pods", "old", "new"]) == 0
+    said = "fcompile: --fail-on ends-pods: whether Pods end by what is built with new/kustomization.yaml is not known: compare what it builds\n"
+    assert capsys.readouterr().err == said
+    assert main(["diff", "old", "new"]) == 1
+    assert capsys.readouterr().err == ""
