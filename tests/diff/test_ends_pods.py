@@ -267,12 +267,12 @@ def test_other_objects(kind: str, name: str, ends: bool, tmp_path: Path, monkeyp
 def test_a_gate_says_what_it_cannot_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """A Framework that a kustomization names no more is pruned, and the gate let it pass without a word."""
     monkeypatch.chdir(tmp_path)
-    for side, named in ("old", "[a.yaml]"), ("new", "[]"):
-        Path(side).mkdir()
-        Path(side, "kustomization.yaml").write_text(f"resources: {named}\n", encoding="utf-8")
-        put(f"{side}/a.yaml", framework(TWO))
+    for folder, named in ("old", "[a.yaml]"), ("new", "[]"):
+        Path(folder).mkdir()
+        Path(folder, "kustomization.yaml").write_text(f"resources: {named}\n", encoding="utf-8")
+        put(f"{folder}/a.yaml", framework(TWO))
     assert main(["diff", "--fail-on", "ends-pods", "old", "new"]) == 0
-    said = "fcompile: --fail-on ends-pods: whether Pods end by what is built with new/kustomization.yaml is not known: compare what it builds\n"
-    assert capsys.readouterr().err == said
+    said = "whether Pods end by what is built with new/kustomization.yaml is not known: compare what it builds\n"
+    assert capsys.readouterr().err == f"fcompile: --fail-on ends-pods: {said}"
     assert main(["diff", "old", "new"]) == 1
     assert capsys.readouterr().err == ""
