@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from fcompile.check.document import Options
 from fcompile.check.selection import IGNORING, PARAMETERS, Around, boundary, in_folder, rendered
 from fcompile.commands.report import WriterListener, fails
+from fcompile.default import LAST_APPLIED
 from fcompile.diagnostics.problem import Problem
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import FILE, Key, Object, ObjectKey
@@ -119,7 +121,7 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
     if isinstance(compiled, Compiled):
         key = compiled.namespace, compiled.intent.framework
         digest = text(mapping(mapping(unit.value, "metadata"), "annotations"), DIGEST_ANNOTATION)
-        side = Side(compiled, partial(_line, unit), unit.value.get("status"), digest)
+        side = Side(compiled, partial(_line, unit), unit.value.get("status"), digest, _applied(unit.value))
         contents.frameworks.setdefault(key, []).append(side)
         return
     value = unit.value
@@ -130,6 +132,15 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
         # Each object without a name is one of its own: a hook of Argo CD, or something that has `items` and is no list by its kind.
         nameless[of_kind] += not name
         contents.objects.setdefault((*of_kind, 0 if name else nameless[of_kind]), []).append(Object(value, unit.document.source.name))
+
+
+def _applied(value: Any) -> dict[str, Any]:
+    """Return the metadata that kubectl has applied last, where an object of a cluster says so."""
+    written = text(mapping(mapping(value, "metadata"), "annotations"), LAST_APPLIED)
+    try:
+        return dict(mapping(json.loads(written), "metadata")) if written else {}
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _kind_and_version(value: Any) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fcompile.check.amounts import Amounts, add
@@ -41,6 +42,8 @@ class Side(NamedTuple):
     """As the API server has it, where that is known."""
     digest: str | None = None
     """The digest that the Framework itself says, if it says any: in compiled output."""
+    applied: Mapping[str, Any] = MappingProxyType({})
+    """The metadata that kubectl applied last, as the cluster has it: it takes back what is not there any more."""
     in_git: bool = False
     """It is a file of a commit: who applies it, and to which namespace where it gives none, is not known."""
 

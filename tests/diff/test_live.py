@@ -15,12 +15,14 @@ import pytest
 
 from fcompile.cli import main
 from fcompile.commands.live import as_applied, full_status
+from fcompile.default import LAST_APPLIED
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.frameworks import compare
 from fcompile.diff.live import Live, braces, look, pod_differences
 from fcompile.emit import yaml
 from fcompile.expand import pod, service
 from fcompile.lower.environment import ClusterValues
+from fcompile.model.names import PAUSE_ANNOTATION
 from fcompile.pipeline.compiled import compile_framework
 from tests.diff.frameworks import Json, framework, role, side, spec
 
@@ -226,6 +228,30 @@ def test_what_others_put_on_the_framework() -> None:
     found = compare(as_applied(before, after), after)
     assert found is not None
     assert [change.field for change in found.changes] == ["metadata.annotations.a", "metadata.labels.l"]
+
+
+def test_what_an_apply_takes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """kubectl removes what was applied and is not in the file any more: what was paused in Git went on, and nothing was said."""
+    said = {"annotations": {PAUSE_ANNOTATION: "true"}, "labels": {"l": "x"}}
+    live = framework(spec(), uid="1", namespace="default", labels=said["labels"], finalizers=["a.b/c"])
+    live["metadata"]["annotations"] = {**said["annotations"], "their.own/a": "x", LAST_APPLIED: json.dumps({"metadata": said})}
+    (tmp_path / "live.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [live]}), encoding="utf-8")
+    (tmp_path / "none.json").write_text('{"items": []}', encoding="utf-8")
+    (tmp_path / "kubectl").write_text(f'#!/bin/sh\ncase "$*" in *pods*) cat {tmp_path}/none.json;; *) cat {tmp_path}/live.json;; esac\n')
+    os.chmod(tmp_path / "kubectl", 0o755)
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps(framework(spec())), encoding="utf-8")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert main(["diff", "--live", "--format", "json", str(path)]) == 1
+    changes = json.loads(capsys.readouterr().out)["frameworks"][0]["changes"]
+    assert sorted((one["field"], "after" in one) for one in changes) == [
+        (f'metadata.annotations["{PAUSE_ANNOTATION}"]', False),
+        ("metadata.labels.l", False),
+    ]
+    live["metadata"]["annotations"][LAST_APPLIED] = "{no json"
+    (tmp_path / "live.json").write_text(json.dumps(live), encoding="utf-8")
+    assert main(["diff", "--live", str(path)]) == 0
+    capsys.readouterr()
 
 
 def live(objects: list[Json], status: Any = None, count: int = 3) -> Live:
