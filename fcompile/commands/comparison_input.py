@@ -53,7 +53,8 @@ class RawFile(NamedTuple):
         whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS, _POINTER) or (
             kind == "chart" and (not self.is_manifest or self._is_template())
         )
-        if not whole and any(map(_kind_and_version, opened.objects())) and not opened.skipped:
+        objects = [_kind_and_version(value) is not None for value in opened.objects()]
+        if not whole and any(objects) and (all(objects) or not kind) and not opened.skipped:
             return ""
         return kind or ("template" if opened.skipped else "")
 

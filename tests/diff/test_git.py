@@ -418,6 +418,7 @@ FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kuber
         ),
         ("run.sh", "a\n", "b\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [x=./run.sh]}]\n"}),
         ("c.yaml", "a: 1\n", "a: 2\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [c.yaml]}]\n"}),
+        ("values.yaml", "a: 1\n---\n{kind: A, apiVersion: v1}\n", "a: 2\n---\n{kind: A, apiVersion: v1}\n", CHART_HERE),
         ("env/prod-values.yml", "image: a:1\n", "image: a:2\n", {}),
         (".base/c.yaml", "a: 1\n", "a: 2\n", {".base/kustomization.yaml": "{}", "kustomization.yaml": "resources: [.base/c.yaml]\n"}),
         (
