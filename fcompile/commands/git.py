@@ -270,6 +270,7 @@ def _tree(commit: str | None, top: bytes, objects: _Objects, reader: _Reader, di
                 links[path] = objects.read(name, os.fsdecode(path)) or b""
             elif mode in _REGULAR:
                 files[path] = name
+                reader.know(commit, path, name)
     made = _Tree({}, {}, {}, reader.named_from_afar(commit, files | dict.fromkeys(links, _UNNAMED), differing))
     if not links:
         return made
@@ -400,9 +401,16 @@ class _Reader:
     def __init__(self, top: bytes, objects: _Objects) -> None:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
+        self._odd: dict[tuple[str, bytes], bytes] = {}
+        """The objects of files that git cannot be asked for by their paths."""
         self._near: set[bytes] = set()
         """Kustomizations that name nothing in other folders that differs."""
         self._around = cache(partial(partial, self._read_around))
+
+    def know(self, commit: str, path: bytes, name: bytes) -> None:
+        """Take the name of a file's object."""
+        if b"\n" in path:
+            self._odd[commit, path] = name
 
     def at(self, commit: str | None, one: _Changed, name: bytes, taken_for: str = "") -> RawFile:
         """Return the file as git has it, and of a submodule its commit."""
@@ -499,7 +507,8 @@ class _Reader:
                 return None
             file = self.in_tree(os.path.relpath(real, top))
             return file.data if file is not None and isinstance(file.data, bytes) else None
-        return self._objects.read(commit.encode() + b":" + path, os.fsdecode(path)) if b"\n" not in path else None
+        name = commit.encode() + b":" + path if b"\n" not in path else self._odd.get((commit, path))
+        return None if name is None else self._objects.read(name, os.fsdecode(path))
 
     def _read_around(self, commit: str | None, path: str) -> bytes | None:
         return self._content(commit, os.path.relpath(os.fsencode(path), os.path.abspath(self._top)))

@@ -438,6 +438,7 @@ FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kuber
         (".base/kustomization.yaml", "images: []\n", "images: [{name: a}]\n", {"kustomization.yaml": "resources: [.base]\n"}),
         (".env/prod-values.yml", "image: a:1\n", "image: a:2\n", {}),
         (".files/run.sh", "a\n", "b\n", CHART_HERE),
+        ("a\nb/templates/x.tpl", "a\n", "b\n", {"a\nb/Chart.yaml": "apiVersion: v2\n"}),
         ("train.yaml", POINTER.format("a"), POINTER.format("b"), {}),
         ("train.json", POINTER.format("a"), POINTER.format("b"), {}),
         (".gitattributes", "a.yaml working-tree-encoding=IBM037\n", "b.yaml working-tree-encoding=IBM037\n", {".fcompileignore": ".g*\n"}),
@@ -461,9 +462,11 @@ def test_what_others_make_frameworks_of(
     repository_here.put(f"deep/{name}", old)
     repository_here.commit()
     repository_here.put(f"deep/{name}", new)
-    code, document = diff("--git", "HEAD")
-    (one,) = document["objects"]
-    assert (code, one["name"], one["change"], len(one["changes"])) == (1, f"deep/{name}", "changed", 1)
+    for revisions in "HEAD", "HEAD~1..HEAD":
+        code, document = diff("--git", revisions)
+        (one,) = document["objects"]
+        assert (code, one["name"], one["change"], len(one["changes"])) == (1, f"deep/{name}", "changed", 1)
+        repository_here.commit()
 
 
 def test_a_status_in_git_is_nobodys(repository_here: Repository, diff: Diff) -> None:
