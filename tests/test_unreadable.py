@@ -23,6 +23,7 @@ HEAD: Final = "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework
 SERVICE: Final = "apiVersion: v1\nkind: Service\nmetadata: {name: train-worker}\nspec: {ports: [{port: 80}]}\n"
 NEAR: Final = "apiVersion: frameworkcontroler.microsoft.com/v1\nkind: Framework\nmetadata: {name: near}\nspec: {taskroles: []}\n"
 LARGE: Final = 100_000
+POINTER: Final = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 3\n"
 PATCHES: Final = "patches:\n- path: other.yaml\n"
 
 
@@ -52,6 +53,7 @@ CASES: Final = {
     "a misspelt Framework that cannot be read": Case({"other.yaml": f"{NEAR}a: [\n"}, "", "FC006"),
     "a misspelt Framework in a patch": Case({"kustomization.yaml": PATCHES, "other.yaml": NEAR}, "skipped", "skipped"),
     "nothing behind a link": Case({"other.yaml": ""}, "FC030", "FC030"),
+    "a pointer of Git LFS": Case({"other.yaml": POINTER}, "skipped", "skipped"),
     "a large file": Case({"other.yaml": b"a" * LARGE}, "", "FC033"),
     "a large file with a Framework": Case({"other.yaml": HEAD.encode() + b"a" * LARGE}, "FC033", "FC033"),
 }

@@ -22,7 +22,7 @@ from fcompile.model.names import DIGEST_ANNOTATION
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, CompileError, Unit
 from fcompile.pipeline.compiled import Compiled
-from fcompile.pipeline.file import File, open_file, why_skipped
+from fcompile.pipeline.file import File, is_pointer, open_file, why_skipped
 from fcompile.waivers.collection import Waivers
 
 _POINTER = "LFS pointer"
@@ -48,7 +48,7 @@ class RawFile(NamedTuple):
         path = self.entry.path
         kind = rendered(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
         kind = kind or self.taken_for
-        if isinstance(self.data, bytes) and self.data.startswith(b"version https://git-lfs.github.com/spec/"):
+        if isinstance(self.data, bytes) and is_pointer(self.data):
             kind = kind or _POINTER
         whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS, _POINTER) or (
             kind == "chart" and (not self.is_manifest or self._is_template())

@@ -25,6 +25,7 @@ _SAYS_FRAMEWORK = lazy(
 """In what cannot be read: it was meant as a Framework."""
 
 
+_POINTER = "a pointer of Git LFS, not the file: fetch that first, with `git lfs pull`"
 _TEMPLATE = "a template, not YAML: render it first, for example with `helm template`"
 
 
@@ -68,6 +69,8 @@ def open_file(entry: FileEntry, data: bytes | Problem, top: str = "", around: Ar
     if isinstance(data, Problem):
         return File(entry.name, [data], of_others=data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours())
     file = File(entry.name, list(read(data, entry.name, with_duplicates=True)))
+    if is_pointer(data):
+        return file._replace(of_others=True, skipped=_POINTER)
     if not may_hold_framework(data):
         misspelt = any(any(misspelt_kind(value)) for value in file.objects())
         return file._replace(of_others=True, skipped=why_skipped(entry, top, around) if misspelt else "")
@@ -76,6 +79,11 @@ def open_file(entry: FileEntry, data: bytes | Problem, top: str = "", around: Ar
     return file._replace(
         of_others=not _SAYS_FRAMEWORK.search(_written(data)) and not file.frameworks(), skipped=_why_skipped(file, data, entry, top, around)
     )
+
+
+def is_pointer(data: bytes) -> bool:
+    """Return whether a file is what Git LFS has in place of another one."""
+    return data.startswith(b"version https://git-lfs.github.com/spec/")
 
 
 def open_for_jobs(entry: FileEntry, data: bytes | Problem) -> File:

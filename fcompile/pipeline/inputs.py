@@ -13,7 +13,7 @@ from fcompile.check.places import look_up_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework, may_hold_neighbour
-from fcompile.pipeline.file import File, check_file, open_file
+from fcompile.pipeline.file import File, check_file, is_pointer, open_file
 
 if TYPE_CHECKING:
     from fcompile.pipeline.processes import Done
@@ -110,7 +110,7 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | Problem | None
     """Check one file; one that certainly holds nothing to check is passed over quickly. Can run in any process."""
     if data is None:
         data = entry.content()
-    if isinstance(data, bytes) and not any(may(data) for may in (may_hold_framework, may_be_meant, may_hold_neighbour)):
+    if isinstance(data, bytes) and not any(may(data) for may in (may_hold_framework, may_be_meant, may_hold_neighbour, is_pointer)):
         return empty(entry.name)
     return check_file(open_file(entry, data).for_frameworks(), options)
 
