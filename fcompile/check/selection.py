@@ -36,6 +36,8 @@ PARAMETERS = "parameters"
 """What a file is called that Argo CD reads an Application's parameters from."""
 _ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
 _KPT = "Kptfile"
+_IGNORING = (".krmignore", ".sourceignore")
+"""What kpt and Flux leave out stands there."""
 _ATTRIBUTES = ".gitattributes"
 """With it, git can check out something else than it has."""
 _PATCHES = ("patches", "patchesJson6902", "replacements")
@@ -135,6 +137,8 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
         return "kustomization"
     if name == _KPT:
         return _KPT
+    if name in _IGNORING:
+        return "source"
     if name == _ATTRIBUTES:
         return "attributes" if b"working-tree-encoding" in (around(file) or b"") else ""
     if decides(name):

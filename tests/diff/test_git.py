@@ -433,6 +433,8 @@ FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kuber
         ("fn", "a\n", "b\n", {"kustomization.yaml": "transformers: [f.yaml]\n", "f.yaml": FUNCTION}),
         ("fn", "a\n", "b\n", {"Kptfile": "pipeline: {mutators: [{exec: ./fn}]}\n"}),
         ("Kptfile", "a: 1\n", "a: 2\n", {}),
+        (".krmignore", "a\n", "*\n", {}),
+        (".sourceignore", "a\n", "*\n", {}),
         ("run.sh", "a\n", "b\n", {"kustomization.yaml": "a: 1\na: 2\nconfigMapGenerator: [{name: a, files: [run.sh]}]\n"}),
         ("sub/run.sh", "a\n", "b\n", {"kustomization.yaml": "\0"}),
         (".base/kustomization.yaml", "images: []\n", "images: [{name: a}]\n", {"kustomization.yaml": "resources: [.base]\n"}),
