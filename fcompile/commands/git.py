@@ -463,7 +463,8 @@ class _Reader:
                 continue
             data = (self._objects.read(blob, os.fsdecode(path)) if blob != _UNNAMED else self._content(commit, path)) or b""
             data = data.translate(None, b"\0").lower()
-            if b".." not in data or (hints and not any(hint in data for hint in hints)):
+            leads_out = any(hint in data for hint in (b"..", *_HIDING))
+            if not leads_out or (hints and not any(hint in data for hint in hints)):
                 self._near |= {blob} - {_UNNAMED}
                 continue
             top = os.path.abspath(os.fsdecode(self._top))

@@ -300,6 +300,11 @@ BEHIND = {
     "a folder of scripts": ("kept/run.sh", {"kustomization.yaml": "configMapGenerator: [{files: [s/run.sh]}]\n"}, "s", "kept"),
     "a script that is no link": ("kept/run.sh", {"app/kustomization.yaml": "secretGenerator: [{files: [../kept/run.sh]}]\n"}, "s", "kept"),
     "settings that are no link": ("kept/c.yaml", {"app/Kustomization": "a: [../kept/c.yaml]\n", "app/a": ""}, "s", "kept"),
+    "what a generator names": (
+        "kept/c.txt",
+        {"app/kustomization.yaml": "Generators: [g.yaml]\n", "app/g.yaml": "{kind: G, apiVersion: v1, files: [../kept/c.txt]}\n"},
+        *("s", "kept"),
+    ),
     "what is far and hidden": (".kept/c.txt", {"app/Kustomization": "generators: [{files: [../.kept/c.txt]}]\n"}, "s", ".kept"),
     "what is far from a linked one": ("kept/c.txt", {"k": "a: [../kept/c.txt]\n", "app/a": ""}, "app/kustomization.yaml", "../k"),
     "what a linked kustomization names": ("deep/run.sh", {"k": "configMapGenerator: [{files: [run.sh]}]\n"}, "deep/Kustomization", "../k"),
