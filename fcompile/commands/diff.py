@@ -89,10 +89,10 @@ def diff(
     """
     if context is not None and not live:
         raise UsageError("--context names a cluster: it goes with --live")
-    checked = checked_with(kubernetes_version, namespace)
+    checked, said = checked_with(kubernetes_version, namespace), set[tuple[str, str]]()
 
     def read(files: Iterable[RawFile]) -> Contents | None:
-        return read_side(files, checked, waivers_file(waivers), WriterListener(open_errors(color, strict)), strict)
+        return read_side(files, checked, waivers_file(waivers), WriterListener(open_errors(color, strict), said), strict)
 
     if live:
         if git is not None:

@@ -29,9 +29,16 @@ WAIVERS_FILE = ".fcompile-waivers.yaml"
 class WriterListener(Filter):
     """Tells people on stderr what was skipped. A line of progress is taken away before anything is written."""
 
+    def __init__(self, writer: Writer, said: set[tuple[str, str]] | None = None) -> None:
+        """:param said: which files were skipped, and why, as was said before: nothing is said twice."""
+        super().__init__(writer)
+        self._said = set[tuple[str, str]]() if said is None else said
+
     def skipped(self, file: str, reason: str) -> None:
-        clear()
-        say(f"skipped {visible(file)}: {reason}")
+        if (file, reason) not in self._said:
+            self._said.add((file, reason))
+            clear()
+            say(f"skipped {visible(file)}: {reason}")
 
     def problem(self, problem: Problem) -> None:
         clear()

@@ -760,3 +760,13 @@ def test_a_clone_without_its_history_says_so(
 
 def test_stdin_is_there_once(repository_here: Repository, diff: Diff) -> None:
     assert diff("-", "-") == (2, "fcompile: stdin can be OLD or NEW, not both: it is there once\n")
+
+
+def test_a_file_that_is_skipped_on_both_sides_is_named_once(repository_here: Repository, capsys: Capture) -> None:
+    repository_here.put("kustomization.yaml", "patches: [{path: patch.yaml}]\n")
+    repository_here.write("patch.yaml")
+    repository_here.commit()
+    repository_here.write("patch.yaml", "a:2")
+    repository_here.commit()
+    assert main(["diff", "--git", "HEAD~1..HEAD"]) == 1
+    assert capsys.readouterr().err.count("skipped patch.yaml") == 1
