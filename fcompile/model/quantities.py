@@ -19,8 +19,9 @@ _USUAL = lazy(PATTERN.replace("[0-9]+)?", "[0-9]{1,9})?").replace("[0-9]+", "[0-
 _PARTS = lazy(
     r"(?P<sign>[+-])?(?P<whole>[0-9]*)\.?(?P<fraction>(?<=\.)[0-9]+)?(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]+))?"
 )
-# A number without digits is 0 to the API server, if it is short enough for its fast path.
-_NO_DIGITS = r"(?=[\s\S])[+-]?\.?(?:[KMGT]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
+_SUFFIX = r"(?:[KMGT]i|[numkMGTPE]|[eE][+-]?[0-9]+)"
+NO_DIGITS = rf"[+-]?\.{_SUFFIX}?|[+-]{_SUFFIX}?|{_SUFFIX}"
+"""A number without digits, which is 0 to the API server, if it is short enough for its fast path."""
 # The white space that a JSON string can hold unescaped. The API server strips it from both ends of the raw text.
 _SPACE = " \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -65,7 +66,7 @@ def _scaled(mantissa: int, ten: int) -> int:
 
 def _is_odd_quantity(text: str) -> bool:
     text = text.strip(_SPACE)
-    if len(text) > 4000 or not re.fullmatch(f"{PATTERN}|{_NO_DIGITS}", text):
+    if len(text) > 4000 or not re.fullmatch(f"{PATTERN}|{NO_DIGITS}", text):
         return False
     match = _PARTS.fullmatch(text)
     assert match is not None

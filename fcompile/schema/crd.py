@@ -12,6 +12,7 @@ from fcompile.emit import yaml
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS
 from fcompile.model.names import GROUP, KIND, PLURAL, RESOURCE
+from fcompile.model.quantities import NO_DIGITS
 from fcompile.model.quantities import PATTERN as QUANTITY
 from fcompile.schema.crd_relaxed import relax_pod
 from fcompile.schema.crd_rules import rules
@@ -157,7 +158,7 @@ class _Printer:
             return {"x-kubernetes-preserve-unknown-fields": True}
         if field.kind == "quantity":
             # `cpu: 0.5` is a quantity too, and `x-kubernetes-int-or-string` would refuse it.
-            return {"x-kubernetes-preserve-unknown-fields": True, "pattern": rf"^ *(?:{QUANTITY}) *$|{PLACEHOLDER}"}
+            return {"x-kubernetes-preserve-unknown-fields": True, "pattern": rf"^ *(?:{QUANTITY}|{NO_DIGITS}) *$|{PLACEHOLDER}"}
         if field.kind == "int-or-string":
             return {"x-kubernetes-int-or-string": True, **_string(field, own, item), **_bounds(field)}
         schema = {"type": field.kind, **_bounds(field)}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from fcompile.model.dropped import dropped_by
+from fcompile.model.quantities import is_quantity
 from fcompile.schema.crd import crd
 from fcompile.schema.pod_schemas import VERSIONS
 
@@ -98,6 +100,15 @@ def test_a_time_holds_no_placeholder_and_is_not_empty() -> None:
     assert "FC_" not in time
     assert not time.startswith("^$")
     assert "FC_" in at(pod(36), "spec hostname")["pattern"]
+
+
+@pytest.mark.parametrize("text", ["m", "Mi", "-m", "+", ".", "-.5", "e3", " 1Gi ", "-e-9"])
+def test_a_quantity_may_be_what_is_one_to_the_server(text: str) -> None:
+    """A number without digits is 0 to it, and no check is against that."""
+    pattern = at(pod(36), "spec containers resources requests")["additionalProperties"]["pattern"]
+    assert is_quantity(text)
+    assert re.search(pattern, text)
+    assert not any(re.search(pattern, wrong) for wrong in ("", " ", "1 Gi", "1e", "Pi", "x"))
 
 
 @pytest.mark.parametrize("path", ["spec ephemeralContainers", "spec volumes ephemeral volumeClaimTemplate metadata creationTimestamp"])

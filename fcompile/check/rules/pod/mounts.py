@@ -76,7 +76,7 @@ def _mounts(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
         name = text(mount, "name")
         if name and name not in pod.volumes:
             yield _unknown(name, (*path, "name"), pod)
-        if len(mount) > 2 and not is_taken_out(pod.volumes.get(name or "", {}), pod.version):
+        if len(mount) > 2:
             yield from _options(mount, path, container, pod)
 
 
@@ -88,6 +88,8 @@ def _unknown(name: str, path: Path, pod: Pod) -> Finding:
 def _options(mount: dict[str, Any], path: Path, container: ContainerRef, pod: Pod) -> Iterator[Finding]:
     if text(mount, "subPath") and text(mount, "subPathExpr"):
         yield Finding(SUB_PATHS, (*path, "subPathExpr"), "`subPathExpr` and `subPath` exclude each other; keep one", part="key")
+    if is_taken_out(pod.volumes.get(text(mount, "name") or "", {}), pod.version):
+        return  # With its volume. What is above is looked at in the Framework.
     if mount.get("mountPropagation") == "Bidirectional" and not flag(mapping(container.fields, "securityContext"), "privileged"):
         message = f'Bidirectional needs a privileged container, which "{container.name}" is not; use HostToContainer, or make it privileged'
         yield Finding(MOUNT_PROPAGATION, (*path, "mountPropagation"), message)
