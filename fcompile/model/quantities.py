@@ -38,6 +38,11 @@ def is_quantity(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
 
 
+def lacks_number(text: str) -> bool:
+    """Return whether a quantity has no digits but perhaps in its exponent, so that it is 0."""
+    return not text[:1].isdigit() and re.fullmatch(NO_DIGITS, text.strip(_SPACE)) is not None
+
+
 def nanos(value: Any) -> int | None:
     """Return the amount of a quantity in billionths, rounded away from zero, or None when `value` is no quantity."""
     if not is_quantity(value):

@@ -12,13 +12,13 @@ from typing import Any
 
 from fcompile.check.resource_names import BYTES
 from fcompile.check.walk import Check, Walk, called, shown
-from fcompile.diagnostics.problem import Fix, Path, error_rule
+from fcompile.diagnostics.problem import Fix, Path, error_rule, warning_rule
 from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field
 from fcompile.model.formats import FORMATS, accepts, suggestion
 from fcompile.model.patterns import lazy
-from fcompile.model.quantities import is_quantity
+from fcompile.model.quantities import is_quantity, lacks_number
 from fcompile.schema.pod_schemas import values_by_version
 
 WRONG_TYPE = error_rule(
@@ -62,6 +62,13 @@ MALFORMED_VALUE = error_rule(
     summary="A string does not have the form that its field asks for.",
     why="Names, keys, paths, quantities and addresses have fixed forms, and the API server refuses others.",
     remedy="Write it in the form that is named.",
+)
+QUANTITY_WITHOUT_NUMBER = warning_rule(
+    code="FC154",
+    name="quantity-without-number",
+    summary="A quantity is a unit alone.",
+    why="The API server reads it as 0.",
+    remedy="Write a number before the unit.",
 )
 
 BITS = {"int32": 31, "int64": 63, "file-mode": 31, "": 63}
@@ -253,6 +260,9 @@ def port_check(field: Field) -> Check:
 def quantity_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     """Check a quantity, which may be a number."""
     if is_quantity(value):
+        if isinstance(value, str) and lacks_number(value):
+            message = f"{called(path, step)} is {shown(value)}, which is read as 0: write a number before it"
+            walk.report(QUANTITY_WITHOUT_NUMBER, (*path, step), message)
         return
     if isinstance(value, str):
         malformed(value, "a quantity such as 500m, 2 or 16Gi", path, step, walk, _better_quantity(value, step))

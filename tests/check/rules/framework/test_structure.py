@@ -485,6 +485,17 @@ def test_a_malformed_value(value: Any, says: str) -> None:
     assert says in finding.message
 
 
+@pytest.mark.parametrize("text", ["Gi", "m", "-", ".", "+.k", "e3", " Mi "])
+def test_a_quantity_without_a_number_is_0(text: str) -> None:
+    finding = only(with_main(resources={"limits": {"memory": text}}))
+    assert (finding.rule.code, finding.rule.severity.value) == ("FC154", "warning")
+
+
+@pytest.mark.parametrize("number", ["0", "-0", ".5", "+1.", " 1Gi ", "1e3", "007", 0, 0.5])
+def test_a_quantity_with_a_number(number: Any) -> None:
+    assert found(with_main(resources={"limits": {"memory": number}})) == []
+
+
 @pytest.mark.parametrize("key", ["a b", "-a", "a/b/c", "A.example/b", ""])
 def test_a_malformed_label_key(key: str) -> None:
     finding = only(framework(role(metadata={"labels": {key: "x"}})))
