@@ -13,7 +13,7 @@ from unittest import mock
 
 from fcompile import cli
 from fcompile.check.document import Checked, Options
-from fcompile.check.selection import frameworks_in, objects_in
+from fcompile.check.objects import frameworks_in, objects_in
 from fcompile.default import default
 from fcompile.diagnostics.problem import Problem, Severity, Span
 from fcompile.emit.order import ordered

@@ -10,7 +10,7 @@ import pytest
 from jsonschema.validators import validator_for
 from syrupy.assertion import SnapshotAssertion
 
-from fcompile.check.selection import is_framework
+from fcompile.check.objects import is_framework
 from fcompile.cli import main
 from fcompile.load import values
 

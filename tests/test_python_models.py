@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 import fcompile
 from fcompile import Framework, RetryPolicy, TaskRole, TaskSpec
-from fcompile.check.selection import is_framework
+from fcompile.check.objects import is_framework
 from fcompile.declare import framework as declared
 from fcompile.load import values
 from tests.check.frameworks import framework, role

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from fcompile.check.context import framework_context
 from fcompile.check.framework import check_framework
+from fcompile.check.objects import frameworks_in, is_framework, objects_in
 from fcompile.check.places import Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, own_services, user_services
 from fcompile.check.rules.framework.generated_names import ObjectFact, objects_called, objects_made
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.rules.framework.placeholders import may_hold_placeholders, may_hold_sums
 from fcompile.check.rules.framework.unread_lists import unread_lists
-from fcompile.check.selection import frameworks_in, is_framework, objects_in
 from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Span, field_path, framework_label
 from fcompile.load import Document
 from fcompile.load.rules import AMBIGUOUS_SCALAR, MAX_PROBLEMS, TOO_MANY_PROBLEMS

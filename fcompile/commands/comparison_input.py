@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.selection import IGNORING, PARAMETERS, Around, boundary, in_folder, rendered
+from fcompile.check.tool_files import IGNORING, PARAMETERS, Around, boundary, in_folder, rendered
 from fcompile.commands.report import WriterListener, fails
 from fcompile.default import LAST_APPLIED
 from fcompile.diagnostics.problem import Problem

@@ -16,7 +16,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from fcompile.check.selection import CHART, KUSTOMIZATIONS, decides, named_in, rendered
+from fcompile.check.tool_files import CHART, KUSTOMIZATIONS, decides, named_in, rendered
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git_process import COMMAND, ask, environment, top_of_working_tree
 from fcompile.diagnostics.visible import visible

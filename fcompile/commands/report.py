@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from fcompile.check.selection import is_shared, objects_in
+from fcompile.check.objects import objects_in
+from fcompile.check.tool_files import is_shared
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem, Severity

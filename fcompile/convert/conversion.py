@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.selection import KUSTOMIZATIONS, is_framework, objects_in
+from fcompile.check.objects import is_framework, objects_in
+from fcompile.check.tool_files import KUSTOMIZATIONS
 from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.comments import comment_differences
 from fcompile.convert.draft import Draft

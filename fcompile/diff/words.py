@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
-from fcompile.check.selection import IGNORING
+from fcompile.check.tool_files import IGNORING
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import counted
 from fcompile.diff.compare import ABSENT, Difference, blocks

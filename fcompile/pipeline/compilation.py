@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.check.document import Checked, Options
+from fcompile.check.objects import is_framework, objects_in
 from fcompile.check.places import Lookup, look_up_in
-from fcompile.check.selection import is_framework, objects_in
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Summary, Waived, Writer

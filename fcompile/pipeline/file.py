@@ -10,8 +10,9 @@ import re
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Checked, Options, Read, check_read, empty
+from fcompile.check.objects import is_framework, objects_in
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
-from fcompile.check.selection import Around, boundary, in_folder, is_framework, looks_like_template, objects_in, skip_reason
+from fcompile.check.tool_files import Around, boundary, in_folder, looks_like_template, skip_reason
 from fcompile.diagnostics.problem import Problem
 from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, may_hold_framework

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.check.misplaced import synonym
-from fcompile.check.selection import frameworks_in
+from fcompile.check.objects import frameworks_in
 from fcompile.diagnostics.problem import Path, Problem, field_path
 from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import first_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fcompile.check.document import Options
-from fcompile.check.selection import is_framework
+from fcompile.check.objects import is_framework
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
-from fcompile.check.selection import frameworks_in
+from fcompile.check.objects import frameworks_in
 from fcompile.load import values
 from fcompile.model import names
 from tests.agreement.mutations import Mutant, Mutator

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from fcompile.check.document import Options, check_document, empty
+from fcompile.check.objects import is_framework
 from fcompile.check.rules.pod.dropped import DROPPED
-from fcompile.check.selection import is_framework
 from fcompile.diagnostics.problem import Severity
 from fcompile.emit import yaml
 from fcompile.load import Document, read, values

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from fcompile.check.selection import frameworks_in
+from fcompile.check.objects import frameworks_in
 from fcompile.default import default
 from fcompile.diagnostics.problem import Path as Field
 from fcompile.diagnostics.problem import Span

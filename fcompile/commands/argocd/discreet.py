@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from fcompile.check.selection import all_objects_in
+from fcompile.check.objects import all_objects_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Filter, Waived, Writer
 from fcompile.load import Document

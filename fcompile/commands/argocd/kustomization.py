@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from fcompile.check.selection import KUSTOMIZATIONS, objects_in
+from fcompile.check.objects import objects_in
+from fcompile.check.tool_files import KUSTOMIZATIONS
 from fcompile.commands.argocd.discreet import without_secrets
 from fcompile.commands.argocd.kustomize_fields import KUSTOMIZATION, PLUGIN_FOLDER, PLUGINS, Read, Shape
 from fcompile.commands.argocd.repository import Repository

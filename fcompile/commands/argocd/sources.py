@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fcompile.check.selection import KUSTOMIZATIONS
+from fcompile.check.tool_files import KUSTOMIZATIONS
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.errors import InputError

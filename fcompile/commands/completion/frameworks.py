@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fcompile.check.context import DEFAULT_NAMESPACE, task_number
-from fcompile.check.selection import frameworks_in
+from fcompile.check.objects import frameworks_in
 from fcompile.commands.completion.words import Candidate
 from fcompile.diagnostics.problem import field_path
 from fcompile.load import Document, read

@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from fcompile.check.document import Checked
-from fcompile.check.selection import frameworks_in, is_framework
+from fcompile.check.objects import frameworks_in, is_framework
 from fcompile.commands.group import command
 from fcompile.commands.krm.config import Settings, message, of_key, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from fcompile.check.selection import boundary
+from fcompile.check.tool_files import boundary
 from fcompile.commands.krm.listed import ResourceList, SourceFile
 from fcompile.commands.krm.results import result_of
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fcompile.check.objects import all_objects_in, is_framework, is_list
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
-from fcompile.check.selection import all_objects_in, is_framework, is_list
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.values import sequence, text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fcompile.check.document import Checked, Options
-from fcompile.check.selection import looks_like_template
+from fcompile.check.tool_files import looks_like_template
 from fcompile.load.files import FileEntry
 from fcompile.pipeline.inputs import Inputs, check_entry
 
