@@ -103,7 +103,8 @@ def diff(
     elif git is not None:
         if require:
             raise UsageError("--require does not go with --git, which looks only at files that differ: leave one of the two out")
-        from fcompile.commands.git import called, changed
+        from fcompile.commands.git.revisions import called
+        from fcompile.commands.git.sides import changed
 
         with changed(git, paths) as files:
             result = _compared(files, read, called(git))
@@ -183,7 +184,7 @@ def _check_named(paths: Sequence[str]) -> None:
     try:
         check_paths(paths)
     except UsageError as error:
-        from fcompile.commands.git import is_revision
+        from fcompile.commands.git.revisions import is_revision
 
         missing, there = ([path for path in paths if is_there(path) == found] for found in (False, True))
         if len(missing) <= 2 and all(map(is_revision, missing)):

@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Iterator
 from itertools import takewhile
 
-from fcompile.commands.git_process import ask
+from fcompile.commands.git.process import ask
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load.files import MAX_LEVELS, TOO_DEEP, is_within

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from fcompile.commands.git_process import holder
+from fcompile.commands.git.process import holder
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, SUFFIXES, TOO_DEEP, is_within, open_regular, real_path

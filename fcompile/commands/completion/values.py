@@ -106,7 +106,7 @@ def _rules(context: click.Context, current: str) -> Iterator[Candidate]:
 
 
 def _revisions(_: click.Context, current: str) -> Iterator[Candidate]:
-    from fcompile.commands.git_process import ask
+    from fcompile.commands.git.process import ask
 
     dots = next((dots for dots in ("...", "..") if dots in current), "")
     before = current.rpartition(dots)[0] + dots if dots else ""

@@ -1,0 +1,103 @@
+"""Where links of a side lead, and what is found through them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import NamedTuple
+
+from fcompile.commands.git.answers import answer
+from fcompile.commands.git.changes import REGULAR, UNNAMED, listed
+from fcompile.commands.git.objects import Objects
+from fcompile.commands.git.reader import ENDINGS, Reader
+
+_MOST_HOPS, _LONGEST_LINK = 40, 4096
+"""What Linux follows: so many links after another, and so many bytes of where one leads."""
+_MOST_NAMES = 40
+"""Of a file, by links to folders that it is in. With more it is shown without a look at each."""
+
+
+class Tree(NamedTuple):
+    """What a side has besides what differs."""
+
+    links: dict[bytes, bytes]
+    """Where each leads that leads to something within the tree."""
+    led: dict[bytes, bytes]
+    """The files that count only since links lead to them, with their objects."""
+    folders: dict[bytes, list[bytes]]
+    """Folders that links lead to, with these."""
+    kinds: dict[bytes, str]
+    """What others take files for that find them by links, or from other folders."""
+
+
+def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, differing: Iterable[bytes]) -> Tree:
+    """Return where links lead: those that have the name of a file, or that Helm or kustomize read, are followed."""
+    links: dict[bytes, bytes] = {}
+    files: dict[bytes, bytes] = {}
+    if commit is None:
+        for path in filter(None, listed(["--"], top).split(b"\0")):
+            full = os.path.join(top, path)
+            if os.path.islink(full):
+                links[path] = os.readlink(full)
+            else:
+                files[path] = UNNAMED
+    else:
+        for entry in filter(None, answer("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")):
+            head, _, path = entry.partition(b"\t")
+            mode, _, name = head.split(b" ")
+            if mode == b"120000":
+                links[path] = objects.read(name, os.fsdecode(path)) or b""
+            elif mode in REGULAR:
+                files[path] = name
+                reader.know(commit, path, name)
+    made = Tree({}, {}, {}, reader.named_from_afar(commit, files | dict.fromkeys(links, UNNAMED), differing))
+    if not links:
+        return made
+    above = set[bytes]()
+    for path in files:
+        while (path := path.rpartition(b"/")[0]) and path not in above:
+            above.add(path)
+    for path, target in links.items():
+        end, kind = _end_of(path, links), "" if reader.ignored(commit, path) else reader.rendered(commit, path)
+        if end in above:
+            made.links[path] = target
+            made.folders.setdefault(end, []).append(path)
+        elif end in files and not reader.ignored(commit, path) and (kind or path.endswith(ENDINGS)):
+            made.links[path] = target
+            if not end.endswith(ENDINGS) or reader.ignored(commit, end):
+                made.led[end] = files[end]
+                if kind:
+                    made.kinds[end] = kind
+    return made
+
+
+def kind_behind(commit: str | None, path: bytes, tree: Tree, reader: Reader) -> str:
+    """Return what Helm or kustomize takes a file for that they find through links to folders; empty: they find none."""
+    names = (
+        b"%b%b" % (link, path[at:]) for at, letter in enumerate(path) if letter == ord("/") for link in tree.folders.get(path[:at], ())
+    )
+    some = list(islice(names, _MOST_NAMES + 1))
+    return "source" if len(some) > _MOST_NAMES else next((kind for name in some if (kind := reader.rendered(commit, name))), "")
+
+
+def _end_of(path: bytes, links: Mapping[bytes, bytes]) -> bytes:
+    """Return where a path leads within the tree; empty: out of it, or nowhere."""
+    done: list[bytes] = []
+    left, hops = path.split(b"/")[::-1], 0
+    while left:
+        step = left.pop()
+        if step == b"..":
+            if not done:
+                return b""
+            done.pop()
+        elif step not in (b"", b"."):
+            done.append(step)
+            target = links.get(b"/".join(done))
+            if target is not None:
+                hops += 1
+                if hops > _MOST_HOPS or target.startswith(b"/") or len(target) > _LONGEST_LINK:
+                    return b""
+                done.pop()
+                left += target.split(b"/")[::-1]
+    return b"/".join(done)

@@ -1,0 +1,162 @@
+"""Files of either side by their paths, and what other files of that side make of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache, partial
+
+from fcompile.check.tool_files import KUSTOMIZATIONS, decides, named_in, rendered
+from fcompile.commands.comparison_input import RawFile
+from fcompile.commands.git.changes import UNNAMED, Changed, regular_file
+from fcompile.commands.git.objects import Objects
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import UsageError
+from fcompile.load.files import (
+    IGNORE_FILE,
+    MAX_LEVELS,
+    MAX_PATTERNS,
+    SUFFIXES,
+    TOO_DEEP,
+    FileEntry,
+    ignore_patterns,
+    is_outside,
+    is_within,
+)
+from fcompile.pipeline.file import why_skipped
+
+ENDINGS = tuple(map(os.fsencode, SUFFIXES))
+"""Of paths, as git has them, at which objects are looked for."""
+_KUSTOMIZATIONS = tuple(map(str.encode, KUSTOMIZATIONS))
+_HIDING = (b"\\", b"!", b"generators", b"transformers", b"validators")
+"""What can hold a name otherwise than in its letters, or leads to files that hold it."""
+_MOST_HINTS = 40
+"""Names that are looked for in the text of a kustomization. With more it is read as YAML at once."""
+
+
+class Reader:
+    """Reads files of either side by their path from the top."""
+
+    def __init__(self, top: bytes, objects: Objects) -> None:
+        self._top, self._objects = top, objects
+        self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
+        self._odd: dict[tuple[str, bytes], bytes] = {}
+        """The objects of files that git cannot be asked for by their paths."""
+        self._near: set[bytes] = set()
+        """Kustomizations that name nothing in other folders that differs."""
+        self._around = cache(partial(partial, self._read_around))
+
+    def know(self, commit: str, path: bytes, name: bytes) -> None:
+        """Take the name of a file's object."""
+        if b"\n" in path:
+            self._odd[commit, path] = name
+
+    def at(self, commit: str | None, one: Changed, name: bytes, taken_for: str = "") -> RawFile:
+        """Return the file as git has it, and of a submodule its commit."""
+        entry = self.entry(one.path)
+        if one.is_module:
+            return RawFile(entry, name, self._around(commit), "submodule")
+        data = self._objects.read(name, entry.name)
+        if data is None:
+            # A file of which nothing is known must not look like one that is not there.
+            raise UsageError(
+                f"--git: {visible(entry.name)} is not in this repository, only its name. Nothing is fetched: in a partial clone "
+                "`git fetch --refetch --no-filter` brings what is missing, else `git fsck` says what is damaged"
+            )
+        return RawFile(entry, data, self._around(commit), taken_for=taken_for)
+
+    def link(self, commit: str | None, path: bytes, target: bytes) -> RawFile:
+        """Return a link as a file in which stands where it leads."""
+        return RawFile(self.entry(path), target, self._around(commit), "link")
+
+    def in_tree(self, path: bytes, taken_for: str = "") -> RawFile | None:
+        """Return the file in the working tree; None if it is none there."""
+        entry, full = self.entry(path), regular_file(self._top, path)
+        return (
+            None
+            if full is None
+            else RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None), taken_for=taken_for)
+        )
+
+    def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
+        """Return whether Frameworks, or what they are built of, can be in the file."""
+        if path.endswith(ENDINGS):
+            return True
+        return any(self.rendered(commit, path) for commit in commits)
+
+    def rendered(self, commit: str | None, path: bytes) -> str:
+        """Return what the file is of which others make what runs; empty: it says itself what runs."""
+        return rendered(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
+
+    def named_from_afar(self, commit: str | None, files: Mapping[bytes, bytes], differing: Iterable[bytes]) -> dict[bytes, str]:
+        """Return what the kustomizations among some files name that is not below them, as kustomize may be allowed to read it.
+
+        :param differing: only these count: most kustomizations name none, and need not be read as YAML.
+        """
+        found: dict[bytes, str] = {}
+        names = {path.rpartition(b"/")[2].lower() for path in differing}
+        hints = () if len(names) > _MOST_HINTS else (*names, *_HIDING)
+        for path, blob in files.items():
+            folder, _, name = path.rpartition(b"/")
+            if name not in _KUSTOMIZATIONS or blob in self._near:
+                continue
+            data = (self._objects.read(blob, os.fsdecode(path)) if blob != UNNAMED else self._content(commit, path)) or b""
+            data = data.translate(None, b"\0").lower()
+            leads_out = any(hint in data for hint in (b"..", *_HIDING))
+            if not leads_out or (hints and not any(hint in data for hint in hints)):
+                self._near |= {blob} - {UNNAMED}
+                continue
+            top = os.path.abspath(os.fsdecode(self._top))
+            inside = os.path.join(top, os.fsdecode(folder)) if folder else top
+            named = named_in(inside, top, self._around(commit)) or ()
+            far = (one for one in named if is_within(one, top) and not is_within(one, inside))
+            found |= {os.fsencode(os.path.relpath(one, top)): "source" for one in far}
+        return found
+
+    def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:
+        """Return whether a walk through the folders would leave the file out, and why else no Framework is looked for in it."""
+        ignored = self.ignored(commit, path)
+        return ignored, "" if ignored else why_skipped(self.entry(path), around=self._around(commit))
+
+    def ignored(self, commit: str | None, path: bytes) -> bool:
+        """Return whether a walk through the folders would leave it out."""
+        steps = path.split(b"/")
+        if any(step.startswith(b".") for step in steps[:-1]) and not self.rendered(commit, path):
+            return True
+        return any(
+            fnmatchcase(os.fsdecode(steps[depth]), pattern)
+            for depth in range(len(steps) - decides(os.fsdecode(steps[-1])))
+            for pattern in self._ignore_file(commit, b"/".join(steps[:depth]))
+        )
+
+    def _ignore_file(self, commit: str | None, folder: bytes) -> list[str]:
+        if (commit, folder) not in self._patterns:
+            path = b"/".join(filter(None, (folder, IGNORE_FILE.encode())))
+            patterns = ignore_patterns((self._content(commit, path) or b"").decode("utf-8", "replace").splitlines())
+            if len(patterns) > MAX_PATTERNS:  # as in a folder that is read: each name is held against them all
+                raise UsageError(f"--git: {visible(os.fsdecode(path))} holds more than {MAX_PATTERNS:,} patterns: write fewer")
+            self._patterns[commit, folder] = patterns
+        return self._patterns[commit, folder]
+
+    def _content(self, commit: str | None, path: bytes) -> bytes | None:
+        """Return what is in a file of a side; None if there is none. A link is followed within the tree."""
+        if commit is None:
+            top = os.path.realpath(self._top)
+            real = os.path.realpath(os.path.join(top, path))
+            if is_outside(os.fsdecode(real), {os.fsdecode(top)}):
+                return None
+            file = self.in_tree(os.path.relpath(real, top))
+            return file.data if file is not None and isinstance(file.data, bytes) else None
+        name = commit.encode() + b":" + path if b"\n" not in path else self._odd.get((commit, path))
+        return None if name is None else self._objects.read(name, os.fsdecode(path))
+
+    def _read_around(self, commit: str | None, path: str) -> bytes | None:
+        return self._content(commit, os.path.relpath(os.fsencode(path), os.path.abspath(self._top)))
+
+    def entry(self, path: bytes) -> FileEntry:
+        full = os.path.join(self._top, path)
+        if path.count(b"/") > MAX_LEVELS:
+            raise UsageError(f"--git: {visible(os.path.dirname(os.fsdecode(path)))} {TOO_DEEP}, or list one above it in {IGNORE_FILE}")
+        name = os.path.relpath(full).decode("utf-8", "backslashreplace")
+        return FileEntry(name, os.fsdecode(full), within=os.fsdecode(self._top))
