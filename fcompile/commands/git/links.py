@@ -30,6 +30,10 @@ class Tree(NamedTuple):
     kinds: dict[bytes, str]
     """What others take files for that find them by links, or from other folders."""
 
+    def leads_to(self, path: bytes) -> bool:
+        """Return whether others find the file, whatever its own name and place say."""
+        return path in self.led or path in self.kinds
+
 
 def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, differing: Iterable[bytes]) -> Tree:
     """Return where links lead: those that have the name of a file, or that Helm or kustomize read, are followed."""
@@ -50,7 +54,7 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
                 links[path] = objects.read(name, os.fsdecode(path)) or b""
             elif mode in REGULAR:
                 files[path] = name
-                reader.know(commit, path, name)
+                reader.note(commit, path, name)
     made = Tree({}, {}, {}, reader.named_from_afar(commit, files | dict.fromkeys(links, UNNAMED), differing))
     if not links:
         return made

@@ -42,22 +42,26 @@ class Reader:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
         self._odd: dict[tuple[str, bytes], bytes] = {}
-        """The objects of files that git cannot be asked for by their paths."""
+        """Blobs of files for which git cannot be asked by their paths: each question is one line."""
         self._near: set[bytes] = set()
         """Kustomizations that name nothing in other folders that differs."""
         self._around = cache(partial(partial, self._read_around))
 
-    def know(self, commit: str, path: bytes, name: bytes) -> None:
-        """Take the name of a file's object."""
+    def note(self, commit: str, path: bytes, blob: bytes) -> None:
+        """Keep the id of a file's blob if git cannot be asked for that by the path."""
         if b"\n" in path:
-            self._odd[commit, path] = name
+            self._odd[commit, path] = blob
 
-    def at(self, commit: str | None, one: Changed, name: bytes, taken_for: str = "") -> RawFile:
-        """Return the file as git has it, and of a submodule its commit."""
+    def file(self, commit: str | None, one: Changed, blob: bytes, taken_for: str = "") -> RawFile | None:
+        """Return the file as it is on a side, and of a submodule its commit; None if it is not there."""
+        if commit is None:
+            return self._in_tree(one.path, taken_for)
+        if not blob:
+            return None
         entry = self.entry(one.path)
         if one.is_module:
-            return RawFile(entry, name, self._around(commit), "submodule")
-        data = self._objects.read(name, entry.name)
+            return RawFile(entry, blob, self._around(commit), "submodule")
+        data = self._objects.read(blob, entry.name)
         if data is None:
             # A file of which nothing is known must not look like one that is not there.
             raise UsageError(
@@ -66,18 +70,16 @@ class Reader:
             )
         return RawFile(entry, data, self._around(commit), taken_for=taken_for)
 
+    def _in_tree(self, path: bytes, taken_for: str = "") -> RawFile | None:
+        """Return the file in the working tree; None if it is none there."""
+        entry, full = self.entry(path), regular_file(self._top, path)
+        if full is None:
+            return None
+        return RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None), taken_for=taken_for)
+
     def link(self, commit: str | None, path: bytes, target: bytes) -> RawFile:
         """Return a link as a file in which stands where it leads."""
         return RawFile(self.entry(path), target, self._around(commit), "link")
-
-    def in_tree(self, path: bytes, taken_for: str = "") -> RawFile | None:
-        """Return the file in the working tree; None if it is none there."""
-        entry, full = self.entry(path), regular_file(self._top, path)
-        return (
-            None
-            if full is None
-            else RawFile(entry, entry._replace(real=os.fsdecode(full)).content(), self._around(None), taken_for=taken_for)
-        )
 
     def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
         """Return whether Frameworks, or what they are built of, can be in the file."""
@@ -146,7 +148,7 @@ class Reader:
             real = os.path.realpath(os.path.join(top, path))
             if is_outside(os.fsdecode(real), {os.fsdecode(top)}):
                 return None
-            file = self.in_tree(os.path.relpath(real, top))
+            file = self._in_tree(os.path.relpath(real, top))
             return file.data if file is not None and isinstance(file.data, bytes) else None
         name = commit.encode() + b":" + path if b"\n" not in path else self._odd.get((commit, path))
         return None if name is None else self._objects.read(name, os.fsdecode(path))

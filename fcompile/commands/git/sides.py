@@ -9,19 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 
 from fcompile.check.tool_files import CHART, KUSTOMIZATIONS
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git.changes import Changed, between, changes, empty_tree
-from fcompile.commands.git.links import kind_behind, tree_of
+from fcompile.commands.git.links import Tree, kind_behind, tree_of
 from fcompile.commands.git.objects import Objects
 from fcompile.commands.git.reader import Reader
 from fcompile.commands.git.revisions import is_revision, revisions, top_of_repository
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
-from fcompile.load.files import (
-    IGNORE_FILE,
-)
+from fcompile.load.files import IGNORE_FILE
 
 
 @contextmanager
@@ -33,44 +32,46 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         reader = Reader(top, objects)
         # In a merge that is not done, git names a file more than once.
         differing = {one.path: one for one in sorted(changes(old, new, paths, top))}
-        trees = [tree_of(commit, top, objects, reader, differing) for commit in (old, new)]
-        before_led, after_led = (tree.led for tree in trees)
-        led_to = (Changed(path, before_led.get(path, b""), after_led.get(path, b"")) for path in before_led.keys() ^ after_led.keys())
-        turned = {one.path: one for one in (*led_to, *_turned(old, new, paths, top, reader, differing)) if one.path not in differing}
+        before, after = (tree_of(commit, top, objects, reader, differing) for commit in (old, new))
+        turned = {
+            one.path: one
+            for one in (*_led_to(before, after), *_turned(old, new, paths, top, reader, differing))
+            if one.path not in differing
+        }
         either = [*differing.values(), *sorted(turned.values())]
         own = {one.path for one in either if one.is_module or reader.is_of_interest((old, new), one.path)}
-        for commit, tree in zip((old, new), trees, strict=True):
-            tree.kinds.update(
-                (one.path, kind) for one in either if one.path not in own and (kind := kind_behind(commit, one.path, tree, reader))
-            )
-        found = [one for one in either if one.path in own or any(one.path in tree.led or one.path in tree.kinds for tree in trees)]
-        in_old, in_new = (
-            [
-                one
-                for one in found
-                if one.path in tree.led or one.path in tree.kinds or (one.path in own and not reader.ignored(side, one.path))
-            ]
-            for side, tree in zip((old, new), trees, strict=True)
-        )
-        before = [reader.at(old, one, one.before, trees[0].kinds.get(one.path, "")) for one in in_old if one.before]
-        if new is not None:
-            after = [reader.at(new, one, one.after, trees[1].kinds.get(one.path, "")) for one in in_new if one.after]
-        else:
-            after = [file for one in in_new if (file := reader.in_tree(one.path, trees[1].kinds.get(one.path, ""))) is not None]
-        links = [path for path in differing if trees[0].links.get(path) != trees[1].links.get(path)]
-        for commit, tree, side in (old, trees[0], before), (new, trees[1], after):
-            side += [reader.link(commit, path, tree.links[path]) for path in links if path in tree.links]
-        found += [differing[path] for path in links]
-        if not found:
-            for path in paths:
-                if not os.path.lexists(path):
-                    two = new is None and len(paths) == 1 and ".." not in path and is_revision(path)
-                    hint = f"; two revisions are compared with --git {visible(written)}..{visible(path)}" if two else " in what is compared"
-                    raise UsageError(f"--git: there is no file or folder `{path}`{hint}")
-        contents = {(file.entry.path, file.kind): file.data for file in before}
-        same = {file.entry.path for file in after if contents.get((file.entry.path, file.kind)) == file.data}
+        for commit, tree in (old, before), (new, after):
+            others = (one.path for one in either if one.path not in own)
+            tree.kinds.update((path, kind) for path in others if (kind := kind_behind(commit, path, tree, reader)))
+        links = [path for path in differing if before.links.get(path) != after.links.get(path)]
+        if not links and not any(one.path in own or before.leads_to(one.path) or after.leads_to(one.path) for one in either):
+            _check(paths, written, in_tree=new is None)
+        sides = []
+        for commit, tree, blob in (old, before, attrgetter("before")), (new, after, attrgetter("after")):
+            there = (one for one in either if tree.leads_to(one.path) or (one.path in own and not reader.ignored(commit, one.path)))
+            files = (reader.file(commit, one, blob(one), tree.kinds.get(one.path, "")) for one in there)
+            led = (reader.link(commit, path, tree.links[path]) for path in links if path in tree.links)
+            sides.append([*filter(None, files), *led])
+        contents = {(file.entry.path, file.kind): file.data for file in sides[0]}
+        same = {file.entry.path for file in sides[1] if contents.get((file.entry.path, file.kind)) == file.data}
         same -= {reader.entry(path).path for path in turned}
-        yield [file for file in before if file.entry.path not in same], [file for file in after if file.entry.path not in same]
+        old_files, new_files = ([file for file in side if file.entry.path not in same] for side in sides)
+        yield old_files, new_files
+
+
+def _check(paths: Sequence[str], written: str, *, in_tree: bool) -> None:
+    """Raise UsageError for a path at which there is nothing: it may be meant as a revision."""
+    for path in paths:
+        if not os.path.lexists(path):
+            two = in_tree and len(paths) == 1 and ".." not in path and is_revision(path)
+            hint = f"; two revisions are compared with --git {visible(written)}..{visible(path)}" if two else " in what is compared"
+            raise UsageError(f"--git: there is no file or folder `{path}`{hint}")
+
+
+def _led_to(before: Tree, after: Tree) -> Iterator[Changed]:
+    """Yield the files that count on one side alone, since only there a link leads to them."""
+    for path in before.led.keys() ^ after.led.keys():
+        yield Changed(path, before.led.get(path, b""), after.led.get(path, b""))
 
 
 def _turned(old: str, new: str | None, paths: Sequence[str], top: bytes, reader: Reader, differing: Container[bytes]) -> Iterator[Changed]:
