@@ -29,25 +29,27 @@ _TEMPLATE_ACTION = lazy(
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names that a kustomization can have, the one that counts first."""
 CHART = "Chart.yaml"
-IGNORING = "ignore file"
-"""What a `.fcompileignore` is called."""
-PARAMETERS = "parameters"
-"""What a file is called that Argo CD reads an Application's parameters from."""
+"""The file that makes a folder a chart of Helm."""
+IGNORE_KIND = "ignore file"
+"""The kind of a `.fcompileignore`."""
+PARAMETERS_KIND = "parameters"
+"""The kind of a file from which Argo CD takes an Application's parameters."""
 _ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
 _KPT = "Kptfile"
-_IGNORING = (".krmignore", ".sourceignore")
-"""What kpt and Flux leave out stands there."""
+_TOOLS_IGNORE_FILES = (".krmignore", ".sourceignore")
+"""The files in which stands what kpt and Flux leave out."""
 _ATTRIBUTES = ".gitattributes"
-"""With it, git can check out something else than it has."""
+"""By an encoding in it, git checks out something else than it has."""
 _PATCHES = ("patches", "patchesJson6902", "replacements")
+"""The fields whose items name a file each, by its `path`."""
 _PLUGINS = ("generators", "transformers", "validators")
-"""What names files, or holds texts, that name others."""
+"""The fields of a kustomization that name files, or hold texts, that name other files."""
 _FUNCTION = ("config.kubernetes.io/function", "config.k8s.io/function")
 """The annotations that say which program kustomize calls."""
 _INLINE = lazy(r"[\n{]")
-"""What is a text in the kustomization itself, and no path."""
+"""What is in a text that stands in the kustomization itself, and in no path."""
 _MOST_PLUGINS = 1_000
-"""Of one kustomization: each is read."""
+"""Files and texts of one kustomization at most: each is read."""
 Around = Callable[[str], bytes | None]
 """Returns what is in a file that says what others are; None: there is none."""
 
@@ -58,7 +60,7 @@ def looks_like_template(source: str) -> bool:
 
 
 def in_folder(path: str) -> bytes | None:
-    """Return the beginning of a file that says what others are; None if there is none."""
+    """Return what is in a file of a folder, no more than can be read as YAML; None if there is none."""
     try:
         return read_regular(path, MAX_BYTES + 1)
     except (OSError, ValueError):
@@ -78,19 +80,22 @@ def skip_reason(file: str, top: str, around: Around = in_folder) -> str | None:
     return None
 
 
-def rendered(file: str, top: str, around: Around = in_folder) -> str:
-    """Return what a file is from which kustomize or Helm makes what runs, or that says what is left out; empty: it is none."""
+def kind_for_tools(file: str, top: str, around: Around = in_folder) -> str:
+    """Return the kind of a file from which other tools make what runs, or that says what is left out; empty: it is no such file.
+
+    The first that is true counts, so a kustomization in a chart is a kustomization. A "source" is whatever else these tools read.
+    """
     folder, name = os.path.dirname(os.path.abspath(file)), os.path.basename(file)
     if name in KUSTOMIZATIONS:
         return "kustomization"
     if name == _KPT:
         return _KPT
-    if name in _IGNORING:
+    if name in _TOOLS_IGNORE_FILES:
         return "source"
     if name == _ATTRIBUTES:
         return "attributes" if b"working-tree-encoding" in (around(file) or b"") else ""
-    if decides(name):
-        return IGNORING if name == IGNORE_FILE else PARAMETERS
+    if never_ignored(name):
+        return IGNORE_KIND if name == IGNORE_FILE else PARAMETERS_KIND
     above = list(_up_from(folder, top))
     if any(_is_chart(one, around) for one in above):
         return "chart"
@@ -101,8 +106,8 @@ def rendered(file: str, top: str, around: Around = in_folder) -> str:
     return "values" if "values" in name.lower() and name.endswith(SUFFIXES) else ""
 
 
-def decides(name: str) -> bool:
-    """Return whether a file of this name says what others come to: no `.fcompileignore` leaves it out."""
+def never_ignored(name: str) -> bool:
+    """Return whether no `.fcompileignore` leaves out a file of this name, since it says what other files come to."""
     return name in (IGNORE_FILE, _ATTRIBUTES) or _ARGOCD_SOURCE.fullmatch(name) is not None
 
 

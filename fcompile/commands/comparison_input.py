@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.tool_files import IGNORING, PARAMETERS, Around, boundary, in_folder, rendered
+from fcompile.check.tool_files import IGNORE_KIND, PARAMETERS_KIND, Around, boundary, in_folder, kind_for_tools
 from fcompile.commands.report import WriterListener, fails
 from fcompile.default import LAST_APPLIED
 from fcompile.diagnostics.problem import Problem
@@ -37,20 +37,23 @@ class RawFile(NamedTuple):
     around: Around = in_folder
     """Reads files of the same side."""
     kind: str = ""
-    """What it is that is no file."""
+    """What it is in place of a file: a link or a submodule."""
     taken_for: str = ""
-    """What others take it for that find it by a link or from another folder, where its own name and place say nothing."""
+    """Its kind for tools that find it by a link or from another folder; empty: its own name and place say that."""
 
     def built(self, opened: File) -> str:
-        """Return what the file is if others make what runs of it, as it is opened; empty: it says itself what runs."""
+        """Return the kind of the file if other tools make what runs from it; empty: it says itself what runs.
+
+        :param opened: the same file, with its documents.
+        """
         if self.kind:
             return self.kind
         path = self.entry.path
-        kind = rendered(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
+        kind = kind_for_tools(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
         kind = kind or self.taken_for
         if isinstance(self.data, bytes) and is_pointer(self.data):
             kind = kind or _POINTER
-        whole = kind in ("kustomization", "patch", IGNORING, PARAMETERS, _POINTER) or (
+        whole = kind in ("kustomization", "patch", IGNORE_KIND, PARAMETERS_KIND, _POINTER) or (
             kind == "chart" and (not self.is_manifest or self._is_template())
         )
         objects = [_kind_and_version(value) is not None for value in opened.objects()]

@@ -19,16 +19,16 @@ _MOST_NAMES = 40
 
 
 class Tree(NamedTuple):
-    """What a side has besides what differs."""
+    """What links of a side, and kustomizations in other folders, lead to."""
 
     links: dict[bytes, bytes]
-    """Where each leads that leads to something within the tree."""
+    """Links that lead to something within the tree, with where they lead."""
     led: dict[bytes, bytes]
-    """The files that count only since links lead to them, with their objects."""
+    """Files that count only since links lead to them, with their blobs."""
     folders: dict[bytes, list[bytes]]
-    """Folders that links lead to, with these."""
+    """Folders to which links lead, with these links."""
     kinds: dict[bytes, str]
-    """What others take files for that find them by links, or from other folders."""
+    """Files that tools find by links, or from other folders, with their kinds."""
 
     def leads_to(self, path: bytes) -> bool:
         """Return whether others find the file, whatever its own name and place say."""
@@ -36,7 +36,7 @@ class Tree(NamedTuple):
 
 
 def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, differing: Iterable[bytes]) -> Tree:
-    """Return where links lead: those that have the name of a file, or that Helm or kustomize read, are followed."""
+    """Return what links lead to, of those that have a name for objects or that Helm or kustomize read."""
     links: dict[bytes, bytes] = {}
     files: dict[bytes, bytes] = {}
     if commit is None:
@@ -63,7 +63,7 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
         while (path := path.rpartition(b"/")[0]) and path not in above:
             above.add(path)
     for path, target in links.items():
-        end, kind = _end_of(path, links), "" if reader.ignored(commit, path) else reader.rendered(commit, path)
+        end, kind = _end_of(path, links), "" if reader.ignored(commit, path) else reader.kind_for_tools(commit, path)
         if end in above:
             made.links[path] = target
             made.folders.setdefault(end, []).append(path)
@@ -77,12 +77,12 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
 
 
 def kind_behind(commit: str | None, path: bytes, tree: Tree, reader: Reader) -> str:
-    """Return what Helm or kustomize takes a file for that they find through links to folders; empty: they find none."""
+    """Return the kind of a file that Helm or kustomize finds through links to folders; empty: it does not."""
     names = (
         b"%b%b" % (link, path[at:]) for at, letter in enumerate(path) if letter == ord("/") for link in tree.folders.get(path[:at], ())
     )
     some = list(islice(names, _MOST_NAMES + 1))
-    return "source" if len(some) > _MOST_NAMES else next((kind for name in some if (kind := reader.rendered(commit, name))), "")
+    return "source" if len(some) > _MOST_NAMES else next((kind for name in some if (kind := reader.kind_for_tools(commit, name))), "")
 
 
 def _end_of(path: bytes, links: Mapping[bytes, bytes]) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, partial
 
-from fcompile.check.tool_files import KUSTOMIZATIONS, decides, named_in, rendered
+from fcompile.check.tool_files import KUSTOMIZATIONS, kind_for_tools, named_in, never_ignored
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git.changes import UNNAMED, Changed, regular_file
 from fcompile.commands.git.objects import Objects
@@ -85,16 +85,17 @@ class Reader:
         """Return whether Frameworks, or what they are built of, can be in the file."""
         if path.endswith(ENDINGS):
             return True
-        return any(self.rendered(commit, path) for commit in commits)
+        return any(self.kind_for_tools(commit, path) for commit in commits)
 
-    def rendered(self, commit: str | None, path: bytes) -> str:
-        """Return what the file is of which others make what runs; empty: it says itself what runs."""
-        return rendered(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
+    def kind_for_tools(self, commit: str | None, path: bytes) -> str:
+        """Return the kind of a file that is for other tools; empty: it is no such file."""
+        return kind_for_tools(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
 
     def named_from_afar(self, commit: str | None, files: Mapping[bytes, bytes], differing: Iterable[bytes]) -> dict[bytes, str]:
-        """Return what the kustomizations among some files name that is not below them, as kustomize may be allowed to read it.
+        """Return the files that kustomizations name and that are not below them, with their kinds: kustomize may be allowed to read these.
 
-        :param differing: only these count: most kustomizations name none, and need not be read as YAML.
+        :param files: all of a side, with their blobs. :param differing: only these count: most kustomizations name none of them, and need
+            not be read as YAML.
         """
         found: dict[bytes, str] = {}
         names = {path.rpartition(b"/")[2].lower() for path in differing}
@@ -124,15 +125,16 @@ class Reader:
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
         steps = path.split(b"/")
-        if any(step.startswith(b".") for step in steps[:-1]) and not self.rendered(commit, path):
+        if any(step.startswith(b".") for step in steps[:-1]) and not self.kind_for_tools(commit, path):
             return True
         return any(
             fnmatchcase(os.fsdecode(steps[depth]), pattern)
-            for depth in range(len(steps) - decides(os.fsdecode(steps[-1])))
+            for depth in range(len(steps) - never_ignored(os.fsdecode(steps[-1])))
             for pattern in self._ignore_file(commit, b"/".join(steps[:depth]))
         )
 
     def _ignore_file(self, commit: str | None, folder: bytes) -> list[str]:
+        """Return the patterns of a folder's own `.fcompileignore`."""
         if (commit, folder) not in self._patterns:
             path = b"/".join(filter(None, (folder, IGNORE_FILE.encode())))
             patterns = ignore_patterns((self._content(commit, path) or b"").decode("utf-8", "replace").splitlines())
@@ -157,6 +159,7 @@ class Reader:
         return self._content(commit, os.path.relpath(os.fsencode(path), os.path.abspath(self._top)))
 
     def entry(self, path: bytes) -> FileEntry:
+        """Return the entry of a file, whether it is in the working tree or not. Raises UsageError for one that is too deep."""
         full = os.path.join(self._top, path)
         if path.count(b"/") > MAX_LEVELS:
             raise UsageError(f"--git: {visible(os.path.dirname(os.fsdecode(path)))} {TOO_DEEP}, or list one above it in {IGNORE_FILE}")
