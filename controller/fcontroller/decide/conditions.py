@@ -84,10 +84,10 @@ def some(messages: Sequence[str], between: str = "; ") -> str:
 
 def set_reviewed(status: Status, verdict: Verdict, generation: int, now: float) -> tuple[str, str] | None:
     """Set the condition of the review. Return the reason and message of what there is to warn of since it was last set."""
-    before = _found(status, INTENT_REVIEWED)
+    before = _found(status.others, INTENT_REVIEWED).get("status", "Unknown")
     if not set_condition(status, INTENT_REVIEWED, verdict.reviewed, verdict.reason, verdict.message, generation, now):
         return None
-    if verdict.reviewed is None and before is not None and before["status"] != "Unknown":
+    if verdict.reviewed is None and before != "Unknown":
         return verdict.reason, f"{verdict.message} any more: somebody has removed it, and nothing is enforced without it"
     return (verdict.reason, verdict.message) if verdict.reviewed is False else None
 
@@ -99,17 +99,17 @@ def set_problem(status: Status, kind: str, reason: str, message: str, fine: tupl
     """
     if reason:
         return set_condition(status, kind, False, reason, message, generation, now)
-    before = _found(status, kind)
-    if before is not None and (before["status"] != "True" or (before["reason"] == _NOT_NEEDED != fine[0])):
+    before = _found(status.others, kind)
+    if before and (before["status"] != "True" or (before["reason"] == _NOT_NEEDED != fine[0])):
         set_condition(status, kind, True, *fine, generation, now)
     return False
 
 
 def set_not_needed(status: Status, kind: str, generation: int, now: float, why: str = "No attempt runs") -> None:
     """Set a condition that is False, as nothing is asked for any more that could have its problem. It still says which one that was."""
-    before = _found(status, kind)
-    if before is not None and before["status"] == "False":
-        set_condition(status, kind, True, _NOT_NEEDED, f"{why}. Before: {before.get('message')}", generation, now)
+    if is_false(status, kind):
+        message = f"{why}. Before: {_found(status.others, kind).get('message')}"
+        set_condition(status, kind, True, _NOT_NEEDED, message, generation, now)
 
 
 def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[str], some_wait: bool, generation: int, now: float) -> None:
@@ -130,8 +130,7 @@ def set_paused(status: Status, paused: bool, generation: int, now: float, *, sto
 
     :param stops: whether the Framework is told to stop, so that a pause is over whatever the annotation says.
     """
-    before = _found(status, PAUSED)
-    if paused != (before is not None and before["status"] == "True"):
+    if paused != (_found(status.others, PAUSED).get("status") == "True"):
         over = ("Stopped", _IS_STOPPED) if stops else ("Resumed", "The Framework goes on")
         said = ("Annotated", _IS_PAUSED) if paused else over
         set_condition(status, PAUSED, paused, *said, generation, now)
@@ -155,8 +154,7 @@ def _unless_over(status: Status, kind: str, fine: tuple[str, str], over: str) ->
     """
     if status.state in CREATED:
         return fine
-    before = _found(status, kind) or {}
-    return _NOT_NEEDED, f"{over}. Before: {before.get('message')}"
+    return _NOT_NEEDED, f"{over}. Before: {_found(status.others, kind).get('message')}"
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
@@ -182,8 +180,7 @@ def set_not_kept(status: Status, count: int, why: str, generation: int, now: flo
 
     :param why: says why the ConfigMap went without them.
     """
-    held = _found(status, OBJECTS_DELETED) or {}
-    in_the_way = f": {held['message']}" if held.get("status") == "False" else ""
+    in_the_way = f": {_found(status.others, OBJECTS_DELETED)['message']}" if is_false(status, OBJECTS_DELETED) else ""
     message = f"{count:,} Pods that were to stay went with the ConfigMap, {why}{in_the_way}"
     set_condition(status, PODS_KEPT, False, "NotMoved", message, generation, now)
 
@@ -212,7 +209,7 @@ def set_retained(status: Json, reason: str, tracker: str, generation: int, now: 
 
 def is_retained(status: Mapping[str, Any]) -> bool:
     """Return whether the status of a Framework, as JSON, says that it is kept because a GitOps tool tracks it."""
-    return any(one["type"] == RETAINED and one["status"] == "True" for one in status.get("conditions") or ())
+    return bool(_found(status, RETAINED).get("status") == "True")
 
 
 COMPLETED = "Completed"
@@ -236,14 +233,12 @@ _visible: Final = lru_cache(100)(visible)  # Most conditions are set again and a
 
 def is_false(status: Status, kind: str) -> bool:
     """Return whether a condition is False."""
-    found = _found(status, kind)
-    return found is not None and found["status"] == "False"
+    return bool(_found(status.others, kind).get("status") == "False")
 
 
 def is_said(status: Status, kind: str, reason: str) -> bool:
     """Return whether a condition has this reason."""
-    found = _found(status, kind)
-    return found is not None and found["reason"] == reason
+    return bool(_found(status.others, kind).get("reason") == reason)
 
 
 def set_condition(status: Status, kind: str, value: bool | None, reason: str, message: str, generation: int, now: float) -> bool:
@@ -263,13 +258,12 @@ def _with(status: Json, said: Json, now: float) -> Json | None:
 
     :param said: the condition but for its `lastTransitionTime`.
     """
-    conditions: Sequence[Json] = status.get("conditions") or ()
-    old: Json = next((one for one in conditions if one["type"] == said["type"]), {})
+    old = _found(status, said["type"])
     if all(old.get(key) == item for key, item in said.items()):
         return None
     since = old.get("lastTransitionTime") if old.get("status") == said["status"] else None
     new = {**said, "lastTransitionTime": since or to_time(now)}
-    return {**status, "conditions": [*(one for one in conditions if one is not old), new]}
+    return {**status, "conditions": [*(one for one in status.get("conditions") or () if one is not old), new]}
 
 
 def problems(status: Status, before: float) -> list[str]:
@@ -285,8 +279,9 @@ def problems(status: Status, before: float) -> list[str]:
 
 def has_had_problems(status: Status) -> bool:
     """Return whether anything that the Framework needs waits, or has waited at some time."""
-    return any([_found(status, kind) is not None for kind in PROBLEMS])
+    return any([_found(status.others, kind) for kind in PROBLEMS])
 
 
-def _found(status: Status, kind: str) -> Json | None:
-    return next((condition for condition in status.others.get("conditions") or () if condition["type"] == kind), None)
+def _found(status: Mapping[str, Any], kind: str) -> Json:
+    """Return the condition of a type in a status, as JSON; an empty one: it was never said."""
+    return next((condition for condition in status.get("conditions") or () if condition["type"] == kind), {})

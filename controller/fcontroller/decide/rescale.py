@@ -70,9 +70,7 @@ def _compact(context: ReconcileContext) -> bool:
         spec = context.spec.roles.get(role.name)
         wanted = spec.task_number if spec else 0
         while len(role.tasks) > wanted and _is_done(context, role.tasks[-1]):
-            context.keep(TASK_DELETION, role, role.tasks[-1])
-            context.status.forget(role.tasks[-1])
-            role.count(role.tasks.pop(), -1)
+            _drop(context, role, role.tasks.pop())
             context.status.touch()
         if spec is None and not role.tasks:
             roles[place] = roles[-1]
@@ -81,12 +79,17 @@ def _compact(context: ReconcileContext) -> bool:
             continue
         for index in range(min(len(role.tasks), wanted) - 1, -1, -1):
             if _is_done(context, role.tasks[index]):
-                context.keep(TASK_DELETION, role, role.tasks[index])
-                context.status.forget(role.tasks[index])
-                role.count(role.tasks[index], -1)
+                _drop(context, role, role.tasks[index])
                 role.tasks[index] = context.new_task(role.name, index)
                 replaced = True
     return replaced
+
+
+def _drop(context: ReconcileContext, role: Role, task: Task) -> None:
+    """Take a task that is done out of what is counted and waited for."""
+    context.keep(TASK_DELETION, role, task)
+    context.status.forget(task)
+    role.count(task, -1)
 
 
 def _is_done(context: ReconcileContext, task: Task) -> bool:
