@@ -123,9 +123,9 @@ def _is_of_values(finding: Finding) -> bool:
 
 
 def _unseen(path: Path, dropped: set[Path], version: int) -> bool:
-    # The name by which an item of the list is known is looked at in the Framework.
-    if (path[-3:-2] == ("volumes",) and path[-1] == "name") or path[-2:-1] == ("volumes",):
-        return False
+    is_volume, is_name_of_volume = path[-2:-1] == ("volumes",), path[-3:-2] == ("volumes",) and path[-1] == "name"
+    if is_volume or is_name_of_volume:
+        return False  # The definition of Framework looks at these names, whatever is taken out of Pods later.
     if path[-2:-1] not in _QUANTITIES and any(path[:length] in dropped for length in range(1, len(path) + 1)):
         return True
     return version < gates.SPREAD_SELECTORS and "topologySpreadConstraints" in path and "labelSelector" in path

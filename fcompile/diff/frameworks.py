@@ -230,26 +230,27 @@ class _Context:
         scaled = list(self._scale(name, old, new))
         yield from scaled
         if old is None or new is None:
-            one = new or old
-            assert one is not None
-            # Under a new name, whatever else is new of the role would not be seen.
-            made = _comparable(one, self.namespace, one.task_number)
-            for field, own in ("metadata", _own_metadata(made["metadata"])), ("spec", made["spec"]):
-                before, after = (ABSENT if role is None else own for role in (old, new))
-                if own:
-                    yield scaled[0]._replace(part="pod", field=field, before=before, after=after)
-            for policy, type_name in _POLICIES.items():
-                value = _known(one.policies[policy], type_name)
-                if value != _default(type_name):
-                    before, after = (ABSENT if role is None else value for role in (old, new))
-                    yield scaled[0]._replace(field=_policy_field(policy), before=before, after=after)
-            if one.service is not None:
-                yield from self._service(name, old and old.service, new and new.service)
+            for part, field, value in self._whole(old or new):
+                before, after = (ABSENT if role is None else value for role in (old, new))
+                yield scaled[0]._replace(part=part, field=field, before=before, after=after)
+            yield from self._service(name, old and old.service, new and new.service)
             return
         for policy, type_name in _POLICIES.items():
             yield from self._policy(name, policy, type_name, old, new)
         yield from self._pod(name, old, new)
         yield from self._service(name, old.service, new.service)
+
+    def _whole(self, role: Role | None) -> Iterator[tuple[str, str, Any]]:
+        """Yield part, field and value of all in a role: under a new name, whatever else is new of it would not be seen."""
+        assert role is not None
+        made = _comparable(role, self.namespace, role.task_number)
+        for field, own in ("metadata", _own_metadata(made["metadata"])), ("spec", made["spec"]):
+            if own:
+                yield "pod", field, own
+        for policy, type_name in _POLICIES.items():
+            value = _known(role.policies[policy], type_name)
+            if value != _default(type_name):
+                yield "role", _policy_field(policy), value
 
     def _scale(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
         before, after = old.task_number if old else 0, new.task_number if new else 0
