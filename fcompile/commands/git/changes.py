@@ -63,17 +63,17 @@ def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes 
     Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
     """
     committed = {one.path: one.after for one in between(empty_tree(), old, limits) if not one.is_module}
-    for path in committed.keys() | set(filter(None, listed(limits, top).split(b"\0"))):
+    for path in committed.keys() | set(listed(limits, top)):
         name = committed.get(path, b"")
         if path.endswith(suffix) and (not name or not _holds(top, path, name)):
             yield Changed(path, name, UNNAMED)
 
 
-def listed(limits: Sequence[str], top: bytes) -> bytes:
+def listed(limits: Sequence[str], top: bytes) -> Iterable[bytes]:
     """Return the paths of the working tree, without those that are ignored."""
     # Without a path `ls-files` lists what is below the current folder.
     where = [] if len(limits) > 1 else ["-C", os.fsdecode(top)]
-    return answer(*where, "ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z", *limits)
+    return filter(None, answer(*where, "ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z", *limits).split(b"\0"))
 
 
 def _holds(top: bytes, path: bytes, name: bytes) -> bool:

@@ -37,10 +37,35 @@ class Tree(NamedTuple):
 
 def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, differing: Iterable[bytes]) -> Tree:
     """Return what links lead to, of those that have a name for objects or that Helm or kustomize read."""
+    links, files = _all(commit, top, objects, reader)
+    made = Tree({}, {}, {}, reader.named_from_afar(commit, files | dict.fromkeys(links, UNNAMED), differing))
+    if not links:
+        return made
+    above = set[bytes]()
+    for path in files:
+        while (path := path.rpartition(b"/")[0]) and path not in above:
+            above.add(path)
+    for path, target in links.items():
+        end, ignored = _end_of(path, links), reader.ignored(commit, path)
+        kind = "" if ignored else reader.kind_for_tools(commit, path)
+        if end in above:
+            made.links[path] = target
+            made.folders.setdefault(end, []).append(path)
+        elif end in files and not ignored and (kind or path.endswith(ENDINGS)):
+            made.links[path] = target
+            if not end.endswith(ENDINGS) or reader.ignored(commit, end):
+                made.led[end] = files[end]
+                if kind:
+                    made.kinds[end] = kind
+    return made
+
+
+def _all(commit: str | None, top: bytes, objects: Objects, reader: Reader) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """Return all links of a side, with where they lead, and all files, with their blobs."""
     links: dict[bytes, bytes] = {}
     files: dict[bytes, bytes] = {}
     if commit is None:
-        for path in filter(None, listed(["--"], top).split(b"\0")):
+        for path in listed(["--"], top):
             full = os.path.join(top, path)
             if os.path.islink(full):
                 links[path] = os.readlink(full)
@@ -55,25 +80,7 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
             elif mode in REGULAR:
                 files[path] = name
                 reader.note(commit, path, name)
-    made = Tree({}, {}, {}, reader.named_from_afar(commit, files | dict.fromkeys(links, UNNAMED), differing))
-    if not links:
-        return made
-    above = set[bytes]()
-    for path in files:
-        while (path := path.rpartition(b"/")[0]) and path not in above:
-            above.add(path)
-    for path, target in links.items():
-        end, kind = _end_of(path, links), "" if reader.ignored(commit, path) else reader.kind_for_tools(commit, path)
-        if end in above:
-            made.links[path] = target
-            made.folders.setdefault(end, []).append(path)
-        elif end in files and not reader.ignored(commit, path) and (kind or path.endswith(ENDINGS)):
-            made.links[path] = target
-            if not end.endswith(ENDINGS) or reader.ignored(commit, end):
-                made.led[end] = files[end]
-                if kind:
-                    made.kinds[end] = kind
-    return made
+    return links, files
 
 
 def kind_behind(commit: str | None, path: bytes, tree: Tree, reader: Reader) -> str:
