@@ -76,6 +76,39 @@ def test_a_busy_server_is_said_within_half_a_minute(method: str, kind: str, kind
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("seconds", [1, 5, 14, 20])
+@pytest.mark.parametrize(("method", "kind", "kind_of_condition"), BUSY)
+def test_who_waits_as_the_server_asks_waits_neither_for_an_answer_nor_for_others(
+    method: str, kind: str, kind_of_condition: str, seconds: float
+) -> None:
+    async def work() -> None:
+        def busy(asked: str, path: str) -> Answer | None:
+            is_it = asked == method and path.startswith(collection(kind, "default")) and is_busy
+            return Answer(429, refusal(429, "TooManyRequests", "busy").body, seconds) if is_it else None
+
+        is_busy, names = method == "POST", [f"train{number}" for number in range(30)]
+        async with lab(Refusing(busy)) as made:
+            for name in names:
+                await made.make(name, {"taskRoles": [role_spec("a", 3, run="forever", service={})]})
+            if method == "DELETE":
+                for name in names:
+                    await made.until(name, lambda status: status["state"] == "AttemptRunning")
+                is_busy = True
+                smaller = [role_spec("a", 1, run="forever", service={})]
+                for name in names:
+                    await (made.edit(name, "taskRoles", smaller) if kind == "pods" else made.edit(name, "executionType", "Stop"))
+            said, end = set[str](), asyncio.get_running_loop().time() + 60
+            while asyncio.get_running_loop().time() < end:
+                for name in names:
+                    conditions = ((await made.framework(name)).get("status") or {}).get("conditions") or ()
+                    said |= {each["message"] for each in conditions if (each["type"], each["status"]) == (kind_of_condition, "False")}
+                await asyncio.sleep(0.5)
+            assert said
+            assert not [message for message in said if SILENT in message or QUEUED in message]
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("crowd", [0, 40])
 def test_a_refused_configmap_is_said_soon(crowd: int) -> None:
     async def work() -> None:

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from enum import IntEnum
 
-from fcontroller.act.retry import QUEUED, SILENT
+from fcontroller.act.retry import BUSY, QUEUED, SILENT, SLOW
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Target, Unreachable, Unwanted, Wanted, always, target_of
 
 AT_A_TIME = 64
@@ -36,8 +36,8 @@ _SLOWER = 4
 server wait that is slow for all."""
 _MOST_HANGING = 512
 """With more requests that hang, no tenant gets more than what is guaranteed."""
-_PATIENCE = 15.0
-"""Seconds after which the caller gets the server's 429, so that it can report it."""
+_PATIENCE = SLOW - 1
+"""Seconds after its first turn in which the caller gets the server's 429: before it would say that no answer comes."""
 
 
 class Priority(IntEnum):
@@ -149,7 +149,7 @@ class Dispatcher(Api):
     ) -> Answer:
         target = target_of(path)
         priority, loop = _priority(method, target), asyncio.get_running_loop()
-        patience = loop.time() + _PATIENCE
+        patience = float("inf")
         while True:
             tenant = self._tenants.get(target.namespace)
             if tenant is None:
@@ -157,6 +157,7 @@ class Dispatcher(Api):
             waiter, thrown_away = self._queue(tenant, priority), False
             try:
                 await waiter.turn
+                patience = min(patience, loop.time() + _PATIENCE)
                 if not wanted():
                     raise Unwanted
                 if method != "GET" and not self._may_write():
@@ -190,10 +191,15 @@ class Dispatcher(Api):
         tenant = self._tenants.get(namespace)
         return tenant is not None and len(tenant.waiting[priority]) >= _MOST[priority]
 
-    def silence(self, namespace: str) -> str:
-        """Return why a read of a namespace has had no answer for long: it may wait for its turn."""
+    def silence(self, namespace: str, priority: Priority = Priority.URGENT, *, sent: bool = False) -> str:
+        """Return why a request of a namespace has had no answer for long: it may wait for its turn, or as the server has asked.
+
+        :param sent: whether it was sent at least once.
+        """
         tenant = self._tenants.get(namespace)
-        return QUEUED if tenant is not None and tenant.waiting[Priority.URGENT] else SILENT
+        if tenant is not None and asyncio.get_running_loop().time() < tenant.paused_until[priority]:
+            return BUSY
+        return QUEUED if tenant is not None and tenant.waiting[priority] and not sent else SILENT
 
     @property
     def waiting(self) -> Mapping[Priority, int]:

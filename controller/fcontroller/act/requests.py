@@ -44,8 +44,8 @@ def lasts(error: Exception, failures: int, seconds: float = 0.0) -> bool:
 
     :param failures: in a row. :param seconds: what the last one took.
     """
-    asked_to_wait = error.retry_after if isinstance(error, Refused) else 0.0
-    return is_lasting(error) or seconds + asked_to_wait >= SLOW or failures >= _TRANSITORY
+    told_to_wait = isinstance(error, Refused) and error.code == 429  # The dispatcher has tried again as long as it had patience.
+    return is_lasting(error) or told_to_wait or seconds >= SLOW or failures >= _TRANSITORY
 
 
 class StillThere(Refused):

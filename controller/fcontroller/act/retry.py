@@ -10,6 +10,7 @@ SLOW = 14.0
 """Seconds after which a single failure is reported, and a missing answer too."""
 SILENT = f"the API server has not answered for {SLOW:.0f} s"
 QUEUED = f"its requests have waited for {SLOW:.0f} s until it is their turn: many others of this namespace are under way"
+BUSY = "the API server is too busy for its requests (429), and has said when to ask again"
 
 
 _CALM = 60.0

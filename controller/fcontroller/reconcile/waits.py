@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from fcompile.model.framework import MAX_TASKS
-from fcontroller.act.retry import QUEUED, SLOW
+from fcontroller.act.retry import SLOW
 from fcontroller.api import Json
 from fcontroller.decide import actions
 from fcontroller.decide.conditions import (
@@ -103,7 +103,7 @@ class Waits:
             self._alarms.set(None, self._asked)
         if not paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in workers.refused(status).items()] if trouble else []
-            queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
+            queued = workers.queued if trouble else []
             if refused or queued or (knows and not holds) or status.state not in CREATED:
                 set_pods_created(status, refused, queued, workers.await_turn, generation, now)
             # After the end all is gone, whatever a deletion is answered that is still under way.

@@ -169,13 +169,15 @@ class Workers:
         failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, actions.CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
-        why |= {job.key[0]: SILENT for job in self._slow(self._creating) if job.key is not None and job.sent}
+        silence = self._dependencies.api.silence(self._namespace, Priority.CREATION, sent=True)
+        why |= {job.key[0]: silence for job in self._slow(self._creating) if job.key is not None and job.sent}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     @property
     def queued(self) -> list[str]:
-        """Return the roles of which Pods have waited for long to be requested, since many others are."""
-        return sorted({job.key[0] for job in self._slow(self._creating) if job.key is not None and not job.sent})
+        """Return of which roles Pods have waited for long to be requested, and why."""
+        roles = sorted({job.key[0] for job in self._slow(self._creating) if job.key is not None and not job.sent})
+        return [f"role {role}: {self._dependencies.api.silence(self._namespace, Priority.CREATION)}" for role in roles]
 
     @property
     def await_turn(self) -> bool:
