@@ -24,10 +24,13 @@ from fcontroller.act.decode import TooDeep, Unreadable
 from fcontroller.act.http import Origin
 from fcontroller.act.plain import NoServer, Server, beginning, look_up, no_object
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, content_of, target_of
+from fcontroller.breath import Breath
 
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
 """Seconds: a watch that has said nothing for so long is dead."""
+_LONG = 1024 * 1024
+"""Bytes from which on a list of whole objects is decoded in many turns: one of 24 MiB takes half a second."""
 _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
 _TIME_HOLDS = 10
@@ -91,7 +94,9 @@ class Client(Api):
                 self._authorized_until = 0.0
             self._note_time(about.get("date"))
             read = partial(decode.answer, projection=projection, listed=_is_list(method, path)) if code < 300 else partial(_refusal, code)
-            return Answer(code, await _decoded(read, text), _seconds(about.get("retry-after")), len(text))
+            in_turns = code < 300 and len(text) > _LONG and projection is Projection.WHOLE and _is_list(method, path)
+            body = await _listed(text) if in_turns else await _decoded(read, text)
+            return Answer(code, body, _seconds(about.get("retry-after")), len(text))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
             raise Unreachable(f"{method} {path}: {no_object(code, path, text)}") from error
         except Unreachable as error:
@@ -170,6 +175,15 @@ async def _decoded(read: Callable[[bytes], Json], text: bytes) -> Json:
         return read(text)
     except TooDeep:
         return read(await _in_thread(partial(nesting.cut, text)))  # Of many megabytes it takes seconds.
+
+
+async def _listed(text: bytes) -> Json:
+    """Return a list of whole objects, which are decoded in many turns."""
+    found, breath = await _decoded(decode.texts, text), Breath()
+    for place, item in enumerate(found["items"] or ()):
+        found["items"][place] = decode.answer(bytes(item), Projection.WHOLE, listed=False)
+        await breath.take()
+    return found
 
 
 def _target(path: str, query: Query | None) -> str:

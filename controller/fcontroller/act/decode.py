@@ -78,10 +78,16 @@ class _List(TypedDict):
     items: list[_Pod] | None
 
 
+class _Texts(TypedDict):
+    metadata: dict[str, Any]
+    items: list[msgspec.Raw] | None
+
+
 _WHOLE: msgspec.json.Decoder[Json] = msgspec.json.Decoder(dict[str, Any])
 _EVENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Event)
 _LIST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_List)
 _OBJECT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Object)
+_TEXTS: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Texts)
 _ANSWERS = {(Projection.POD, True): _LIST, (Projection.METADATA, True): _LIST, (Projection.METADATA, False): _OBJECT}
 
 
@@ -101,6 +107,11 @@ def event(text: bytes, projection: Projection) -> Json:
 def answer(text: bytes, projection: Projection, listed: bool) -> Json:
     """Decode the body of a successful answer: a list, or one object."""
     return _decode(_ANSWERS.get((projection, listed), _WHOLE), text)
+
+
+def texts(text: bytes) -> Json:
+    """Decode a list, but not its items: each is text."""
+    return _decode(_TEXTS, text)
 
 
 def refusal(text: bytes) -> Json:
