@@ -12,6 +12,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class Server:
         """The server, listening."""
         listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}{path}"
-        origin = Origin(self.url, ssl.create_default_context())
+        origin = Origin(self.url, ssl.create_default_context)
         try:
             yield origin
         finally:
@@ -455,7 +456,7 @@ def test_a_stream_that_falls_silent_is_lost() -> None:
 @pytest.mark.parametrize("url", ["", "127.0.0.1:6443", "ftp://a", "https://", "http://a:port"])
 def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match=r"URL|[Pp]ort"):
-        Origin(url, ssl.create_default_context())
+        Origin(url, ssl.create_default_context)
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:6443", "ftp://a"])
@@ -480,7 +481,7 @@ def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio
     known, unknown = ssl.create_default_context(cafile=str(certificate)), ssl.create_default_context()
 
     async def status(tls: ssl.SSLContext, name: str | None = None) -> int:
-        origin = Origin(f"https://127.0.0.1:{port}", tls, name)
+        origin = Origin(f"https://127.0.0.1:{port}", lambda: tls, name)
         try:
             return (await origin.request("GET", "/version", {}, None, 60)).status
         finally:
@@ -511,6 +512,34 @@ def test_the_clusters_next_certificate_is_trusted(cluster: Cluster, tmp_path: Pa
         shutil.copy(cluster.folder / "certificates" / "apiserver.crt", tmp_path / "ca.crt")
         assert (await api.request("GET", "/api/v1/nodes")).code in (200, 401, 403)
         await api.close()
+
+    asyncio.run(test())
+
+
+def test_a_certificate_that_is_the_clusters_no_more_is_not_trusted(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever had the key of an old one could stand in for the API server until the controller was started anew."""
+    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
+    port = json.loads((cluster.folder / "cluster.json").read_text())["port"]
+    shutil.copy(cluster.folder / "certificates" / "apiserver.crt", tmp_path / "ca.crt")
+    (tmp_path / "token").write_text("a")
+    around = {"HOME": "/nonexistent", "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(port)}
+    server = look_up(around, "", "", tmp_path)
+
+    async def test() -> None:
+        api = Client(server)
+        try:
+            assert (await api.request("GET", "/api/v1/nodes")).code in (200, 401, 403)
+            for text, why in ((Path(certifi.where()).read_text(), "certificate"), ("", "x509|certificate")):
+                (tmp_path / "ca.crt").write_text(text)
+                api._origin.abort("a new connection is asked for")
+                with pytest.raises(Unreachable, match=f"(?i){why}"):
+                    await api.request("GET", "/api/v1/nodes")
+                with pytest.raises(Unreachable, match=f"(?i){why}"):
+                    server.get("/api/v1/nodes")
+        finally:
+            await api.close()
 
     asyncio.run(test())
 
@@ -555,7 +584,7 @@ def test_a_small_answer_over_tls_takes_little_memory(cluster: Cluster, loop: Cal
     certificate, port = cluster.folder / "certificates" / "apiserver.crt", json.loads((cluster.folder / "cluster.json").read_text())["port"]
 
     async def test() -> None:
-        origin = Origin(f"https://127.0.0.1:{port}", ssl.create_default_context(cafile=str(certificate)))
+        origin = Origin(f"https://127.0.0.1:{port}", cache(lambda: ssl.create_default_context(cafile=str(certificate))))
         try:
             await origin.request("GET", "/version", {}, None, 60)  # Connected, what was sent and received for that is forgotten.
             tracemalloc.start()
@@ -573,7 +602,7 @@ def test_nobody_there_is_no_answer(loop: Callable[[], asyncio.AbstractEventLoop]
     async def test() -> None:
         for url in ("http://127.0.0.1:1", "https://127.0.0.1:1", "http://nobody.invalid", "http://no..body"):
             with pytest.raises(Unreachable):
-                await get(Origin(url, ssl.create_default_context()))
+                await get(Origin(url, ssl.create_default_context))
 
     run(loop, test())
 

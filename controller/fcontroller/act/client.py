@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from threading import Thread
 from typing import TypeVar
@@ -55,9 +55,9 @@ class Client(Api):
         """
         self._called, self._may_write = called or (lambda *_: None), may_write
         self._server = server
-        context = server.tls or ssl.create_default_context()
-        self._origin = Origin(server.url, context, server.name)
-        self._writes = Origin(server.url, context, server.name)
+        tls = server.tls or cache(ssl.create_default_context)
+        self._origin = Origin(server.url, tls, server.name)
+        self._writes = Origin(server.url, tls, server.name)
         """Connections of their own, which can be cut off."""
         self._headers: dict[str, str] = {}
         self._authorized_until = 0.0

@@ -55,8 +55,10 @@ class Response(NamedTuple):
 class Origin:
     """One server, as one URL, whose path stands before every target."""
 
-    def __init__(self, url: str, tls: ssl.SSLContext, server_name: str | None = None) -> None:
-        """:param server_name: whom the server's certificate is for, if that is not the URL's host.
+    def __init__(self, url: str, tls: Callable[[], ssl.SSLContext], server_name: str | None = None) -> None:
+        """:param tls: asked for each connection to an https URL. It may raise OSError.
+
+        :param server_name: whom the server's certificate is for, if that is not the URL's host.
 
         :raises ValueError: it is no http or https URL.
         """
@@ -129,14 +131,14 @@ class Origin:
         if self._closed.is_set():
             raise Unreachable(_CLOSED)
         loop = asyncio.get_running_loop()
-        new = loop.create_connection(
-            lambda: _Connection(loop, self._open, self._waker, self._buffer),
-            self._name,
-            self._port,
-            ssl=self._tls,
-            server_hostname=self._server_name,
-        )
         try:
+            new = loop.create_connection(
+                lambda: _Connection(loop, self._open, self._waker, self._buffer),
+                self._name,
+                self._port,
+                ssl=self._tls and self._tls(),
+                server_hostname=self._server_name,
+            )
             async with asyncio.timeout(timeout):
                 _, connection = await new
         except TimeoutError:

@@ -11,6 +11,7 @@ import os
 import ssl
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,8 +39,8 @@ class Server(NamedTuple):
     """An API server, as one user."""
 
     url: str
-    tls: ssl.SSLContext | None
-    """For an https URL; None: as for any server on the web."""
+    tls: Callable[[], ssl.SSLContext] | None
+    """Asked for each connection to an https URL: certificates rotate. None: as for any server on the web."""
     headers: Callable[[], Mapping[str, str]]
     """Asked for with each request: tokens rotate."""
     name: str | None = None
@@ -48,12 +49,10 @@ class Server(NamedTuple):
     def get(self, path: str) -> Answer:
         """Send one GET request over a connection of its own. Raises Unreachable."""
         parts = urlsplit(self.url)
-        connection: HTTPConnection
-        if parts.scheme == "https":
-            connection = HTTPSConnection(parts.hostname or "", parts.port, timeout=_TIMEOUT, context=self.tls)
-        else:
-            connection = HTTPConnection(parts.hostname or "", parts.port, _TIMEOUT)
+        connection = HTTPConnection(parts.hostname or "", parts.port, _TIMEOUT)
         try:
+            if parts.scheme == "https":
+                connection = HTTPSConnection(parts.hostname or "", parts.port, timeout=_TIMEOUT, context=self.tls and self.tls())
             connection.request("GET", parts.path.rstrip("/") + path, headers={"Accept": "application/json", **self.headers()})
             with connection.getresponse() as response:  # Where it has no length, closing the connection does not close it.
                 text = response.read(_ANSWER_BYTES + 1)
@@ -102,7 +101,7 @@ def server_of(configuration: Any) -> Server:
         ways = configuration.auth_settings().values()
         return {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
 
-    return Server(configuration.host, context, headers, configuration.tls_server_name)
+    return Server(configuration.host, lambda: context, headers, configuration.tls_server_name)
 
 
 def find_server(environment: Mapping[str, str], account: Path = ACCOUNT) -> Server:
@@ -128,9 +127,16 @@ def look_up(environment: Mapping[str, str], kubeconfig: str, address: str, accou
 
 
 def _around(environment: Mapping[str, str], account: Path) -> Server:
+    trusted = account / "ca.crt"
+
+    @lru_cache(1)
+    def trusting(_: bytes) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(trusted))
+
+    def tls() -> ssl.SSLContext:
+        return trusting(trusted.read_bytes())  # The cluster's certificate rotates too.
+
     def headers() -> dict[str, str]:
-        # The cluster's certificate rotates too. New connections trust what was ever in the file.
-        tls.load_verify_locations(account / "ca.crt")
         token = (account / "token").read_text().strip()
         if not token:
             raise ValueError(f"{account / 'token'} is empty")
@@ -141,10 +147,10 @@ def _around(environment: Mapping[str, str], account: Path) -> Server:
     if not host or not port:
         raise NoServer(f"{none} (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in a Pod)")
     try:
-        tls = ssl.create_default_context(cafile=str(account / "ca.crt"))
+        tls()
         headers()
     except (OSError, ValueError) as error:
-        why = f"{account / 'ca.crt'} and token: {error}: does the Pod have a service account, and its token mounted?"
+        why = f"{trusted} and token: {error}: does the Pod have a service account, and its token mounted?"
         raise NoServer(f"{none} ({why})") from None
     return Server(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}", tls, headers)
 
