@@ -190,8 +190,10 @@ class Metrics:
         yield from _of_frameworks(reconcilers, controller.retention.kept.values() if controller else ())
         yield from _of_what_waits(reconcilers)
         api = controller.dependencies.api if controller else None
-        waiting = {(priority.name.lower(),): count for priority, count in api.waiting.items()} if api else {}
-        yield _looked_up("fcontroller_requests_waiting", waiting)
+        waiting = Counter(api.waiting) if api else Counter[Priority]()
+        if recorder is not None:  # It asks for a turn for few of them at a time.
+            waiting[Priority.EVENT] += recorder.waiting
+        yield _looked_up("fcontroller_requests_waiting", {(priority.name.lower(),): count for priority, count in waiting.items()})
         oldest = {(priority.name.lower(),): api.longest_wait(priority) for priority in Priority} if api else {}
         yield _looked_up("fcontroller_oldest_waiting_request_seconds", oldest)
         reflectors = {reflector.path.rpartition("/")[2]: reflector for reflector in (controller.reflectors if controller else ())}

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fcontroller import metrics as metrics_module
-from fcontroller.api import Json, Projection
+from fcontroller.api import Json, Projection, collection
 from fcontroller.decide import conditions
 from fcontroller.metrics import METRICS, Metrics, Sources, _what
 from tests.controller.lab import RULES, SETTINGS, Lab, Refusing, in_memory, lab, refusal, run_in_memory
@@ -186,6 +186,28 @@ class Silent(Refusing):
     async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         await asyncio.sleep(1e9)
         yield {}
+
+
+def test_events_that_wait_are_counted_though_they_are_sent_one_by_one() -> None:
+    """Those of a namespace are written one after the other: the metric never said of more than one that it waits."""
+
+    async def work() -> None:
+        async def slow(method: str, path: str) -> None:
+            if (method, path) == ("POST", collection("events", "default")):
+                await asyncio.sleep(100)
+
+        async with lab(Refusing(slow)) as made:
+            metrics = Metrics()
+            metrics.sources = Sources(made.controller, made.report, made.recorder)
+            await made.make("train", {"taskRoles": [role_spec("a", 1, run="forever")]})
+            framework = await made.framework("train")
+            for number in range(9):
+                made.recorder.record(framework, "Normal", "Test", f"event {number}")
+            await made.until("train", lambda status: status["state"] == "AttemptRunning")  # Its start is an Event, too, and under way.
+            await asyncio.sleep(5)
+            assert value(metrics, "fcontroller_requests_waiting", priority="event") == 9
+
+    run_in_memory(work())
 
 
 def test_the_age_of_each_watch() -> None:

@@ -70,6 +70,11 @@ class Recorder:
         if event.due is None:
             event.due = asyncio.get_running_loop().call_later(0 if event.written is None else event.wait, self._enqueue, event)
 
+    @property
+    def waiting(self) -> int:
+        """Return how many Events wait until others of their namespace are written."""
+        return sum(map(len, self._queues.values()))
+
     def _value(self, framework: Json, kind: str, reason: str) -> Json:
         metadata, now = framework["metadata"], self._now()
         about = {"apiVersion": framework["apiVersion"], "kind": framework["kind"]}
