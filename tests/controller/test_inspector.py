@@ -175,6 +175,31 @@ def test_pods_of_before_an_edit_are_told_from_those_that_somebody_has_changed() 
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("reviewed", [True, False])
+def test_what_is_told_of_pods_is_true_of_an_edit_that_was_not_seen(reviewed: bool) -> None:
+    """As one in the first minute of an attempt. It was told that they were not what was reviewed, of a Framework without a digest too."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            if not reviewed:
+                await patched(made, "train", {"op": "remove", "path": DIGEST})
+            await made.edit("train", IMAGE, "b")
+            if reviewed:
+                await digested(made, "train")
+            await made.until("train", lambda status: status["intent"]["observedGeneration"] == 2)
+            async with inspected(made) as inspector:
+                await counts(inspector, 1)
+                async with asyncio.timeout(30):
+                    while not (told := await events(made)):
+                        await asyncio.sleep(0.02)
+            assert ["reviewed" in said for said in told] == [False]
+            assert ["from before an edit, or admission or somebody has changed them" in said for said in told] == [True]
+
+    run_in_memory(work())
+
+
 def test_pods_of_an_edit_that_was_not_reviewed_are_told_once_what_was_reviewed_is_back() -> None:
     """They were taken for those of before an edit, of which nobody is told, while the Framework said that what runs was reviewed."""
 

@@ -132,4 +132,7 @@ class Inspector:
 
 def _message(pod: str, fields: list[str]) -> str:
     more = f" and {len(fields) - 1} more" if len(fields) > 1 else ""
-    return f"Pod `{pod}` and perhaps others differ from what was reviewed, in `{fields[0]}`{more}: `fcompile diff --live` shows all"
+    why = "they are from before an edit, or admission or somebody has changed them"
+    return (
+        f"Pod `{pod}` and perhaps others differ from the intent in force, in `{fields[0]}`{more}: {why}. `fcompile diff --live` shows all"
+    )
