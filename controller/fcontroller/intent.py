@@ -29,15 +29,20 @@ _CONTENT = ("data", "binaryData")
 COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
 
 
+class Document(NamedTuple):
+    """The document of an intent, by what tells it apart. Its text is made anew where it is written."""
+
+    intent: Intent
+    digest: str
+    size: int
+    """In bytes."""
+
+
 class Lowered(NamedTuple):
     """What a Framework's spec lowers to, and what the review says of that."""
 
     generation: int
-    intent: Intent
-    digest: str
-    """Of the document."""
-    size: int
-    """Of the document, in bytes."""
+    document: Document
     verdict: Verdict
 
 
@@ -47,10 +52,10 @@ def reviewed_digest(framework: Json) -> str | None:
     return digest
 
 
-def intent_of(framework: Json, *digests: str | None) -> Generator[None, None, tuple[Intent, str, int]]:
-    """Return, in steps, the intent of a stored Framework, lowered by the version of the rules in the first digest whose version is known.
+def document_of(framework: Json, *digests: str | None) -> Generator[None, None, Document]:
+    """Return, in steps, what a stored Framework lowers to, by the version of the rules in the first digest whose version is known.
 
-    With it come its document's digest and bytes. Raises ValueError where nobody would read so many.
+    Raises ValueError for a document that is so long that nobody would read it.
     """
     versions = (version_of(digest) for digest in digests if digest)
     version = next((version for version in versions if version in KNOWN), None)
@@ -60,7 +65,7 @@ def intent_of(framework: Json, *digests: str | None) -> Generator[None, None, tu
     digest, size = yield from document_digest(intent.document(), intent.lowering)
     if size > INTENT_BYTES:
         raise ValueError(f"its intent has {size:,} bytes, and may have {INTENT_BYTES:,}")
-    return intent, digest, size
+    return Document(intent, digest, size)
 
 
 def config_map(intent: Intent, framework: Json, attempt: int) -> Json:

@@ -83,13 +83,13 @@ class AttemptIntent:
         if record.generation == generation:
             return wanted
         if wanted.stops:  # No Pod is made any more, of whatever intent; and the scale counts before the Stop.
-            return in_force(wanted, held, last)
+            return in_force(wanted, held.intent, last)
         lowered = self._lower(framework, record)
         if lowered is not None:
-            if lowered.intent.digest == held.digest:
+            if lowered.document.intent.digest == held.intent.digest:
                 return wanted
-            if not lowered.verdict.may_run or self._keeper.refuses(lowered.digest):
-                return in_force(wanted, held, last)
+            if not lowered.verdict.may_run or self._keeper.refuses(lowered.document.digest):
+                return in_force(wanted, held.intent, last)
         self.awaits_edit = self._is_late
         if self._is_late:
             return with_roles(wanted, {name: wanted.roles.get(name, role) for name, role in last.roles.items()})
@@ -102,12 +102,12 @@ class AttemptIntent:
         if held is None:
             self._renderer = None
         elif self._renderer is None or self._renderer[:2] != (digest, uid):
-            self._renderer = digest, uid, PodRenderer(held, framework, uid)
+            self._renderer = digest, uid, PodRenderer(held.intent, framework, uid)
         return self._renderer[2] if self._renderer else None
 
     def next(self, status: Status) -> Lowered | None:
         """Return the intent of the next attempt, once the stored status names it."""
-        named = self._next is not None and status.state == CREATION_PENDING and status.intent.next == self._next.digest
+        named = self._next is not None and status.state == CREATION_PENDING and status.intent.next == self._next.document.digest
         return self._next if named and status.named <= status.stored else None
 
     def may_run(self, status: Status, framework: Json) -> bool:
@@ -128,7 +128,7 @@ class AttemptIntent:
         self._next = lowered if lowered is not None and lowered.verdict.may_run else None
         if lowered is None:
             return
-        wanted = self._next.digest if self._next else None
+        wanted = self._next.document.digest if self._next else None
         if status.intent.next != wanted:
             status.intent = IntentRecord(None, wanted)
             status.named = status.touch()
@@ -136,7 +136,7 @@ class AttemptIntent:
     def begun(self) -> None:
         """Take in that an attempt has begun with the intent that `next` returned."""
         if self._next is not None:
-            self._keeper.begin(self._next.intent, self._next.digest, self._next.size)
+            self._keeper.begin(self._next.document)
             self._maintained = ()
 
     def maintain(self, status: Status, framework: Json, version: str, paused: bool) -> None:
@@ -188,15 +188,16 @@ class AttemptIntent:
         if record.digest and record.generation == generation:
             # The spec was not edited: the intent in force stays, even if newer lowering rules would change it.
             if held is not None:
-                self._say_reviewed(status, framework, review(intents.reviewed_digest(framework), held.digest, self._dependencies.rules))
+                verdict = review(intents.reviewed_digest(framework), held.intent.digest, self._dependencies.rules)
+                self._say_reviewed(status, framework, verdict)
             return LoweredSpec(generation, record.digest, may_run=True)
         lowered = self._lower(framework, record)
         if lowered is None:
             return None
         self._say_reviewed(status, framework, lowered.verdict)
         if lowered.verdict.may_run:
-            self._keeper.hold(lowered.intent, lowered.digest, lowered.size)
-        return LoweredSpec(generation, lowered.digest, lowered.verdict.may_run)
+            self._keeper.hold(lowered.document)
+        return LoweredSpec(generation, lowered.document.digest, lowered.verdict.may_run)
 
     def _lower(self, framework: Json, record: IntentRecord) -> Lowered | None:
         """Return what the newest spec lowers to; None: it is being lowered."""
@@ -208,8 +209,8 @@ class AttemptIntent:
         if not digest or digest in self._keeper.held or self._keeper.stored in (None, digest) or version_of(digest) not in KNOWN:
             return True
         lowered = self._lost.lower(framework, digest)
-        if lowered is not None and lowered.digest == digest:
-            self._keeper.hold(lowered.intent, lowered.digest, lowered.size)
+        if lowered is not None and lowered.document.digest == digest:
+            self._keeper.hold(lowered.document)
         return lowered is not None
 
     def _say_reviewed(self, status: Status, framework: Json, verdict: Verdict) -> None:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.lower.digest import KNOWN, digest_text, version_of
-from fcompile.lower.intent import Intent
 from fcompile.model import names
 from fcompile.model.packed import INTENT_BYTES
 from fcontroller import intent as intents
@@ -24,6 +23,7 @@ from fcontroller.act.retry import SLOW, Pace, backoff
 from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.owners import FOREGROUND, ORPHAN, framework_owner, owners
+from fcontroller.intent import Document
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.services import Services
@@ -53,8 +53,8 @@ class IntentKeeper:
         metadata = framework["metadata"]
         self._namespace: str = metadata["namespace"]
         self._path = path_of("configmaps", self._namespace, names.config_map_name(metadata["name"]))
-        self.held: dict[str, Intent] = {}
-        """By digest."""
+        self.held: dict[str, Document] = {}
+        """Valid ones, by digest."""
         self.stored: str | None = None
         """The digest of what the ConfigMap holds; empty: nothing that counts; None: it must be read first."""
         self.problem = ""
@@ -73,8 +73,6 @@ class IntentKeeper:
         """The digests of the edit that is to be stored, and of the one that the last failures were about; empty: none."""
         self._version = ""
         """The resourceVersion of the ConfigMap that was read or written last."""
-        self._sizes: dict[str, int] = {}
-        """Bytes of the documents that are held."""
         self._failures = 0
         self._changes, self._repairs = Pace(), Pace()
 
@@ -94,16 +92,16 @@ class IntentKeeper:
         """
         return bool(self.refused) and self._failed in ("", edit)
 
-    def begin(self, intent: Intent, digest: str, size: int) -> None:
-        """Note that a new attempt began with this intent in its ConfigMap."""
-        self.held, self._sizes, self.stored, self.problem, self._version, self.orphaned = {}, {}, digest, "", "", False
-        self.hold(intent, digest, size)
+    def begin(self, document: Document) -> None:
+        """Note that a new attempt began with this document in its ConfigMap."""
+        self.held, self.stored, self.problem, self._version, self.orphaned = {}, document.digest, "", "", False
+        self.hold(document)
         self.refused, self._failures, self._failed, self._expected = "", 0, "", ""
         self._work = self._next = None  # What is under way was for the attempt before.
 
-    def hold(self, intent: Intent, digest: str, size: int) -> None:
-        """Keep a valid document, which has so many bytes."""
-        self.held[digest], self._sizes[digest] = intent, size
+    def hold(self, document: Document) -> None:
+        """Keep a valid document."""
+        self.held[document.digest] = document
 
     def seen(self, version: str) -> None:
         """Note the resourceVersion that a watch showed: if it is newer than the known one, the ConfigMap must be read again."""
@@ -124,8 +122,7 @@ class IntentKeeper:
     def keep_only(self, *digests: str | None) -> None:
         """Forget all documents but these."""
         if len(self.held) > 1:
-            self.held = {digest: intent for digest, intent in self.held.items() if digest in digests}
-            self._sizes = {digest: size for digest, size in self._sizes.items() if digest in digests}
+            self.held = {digest: document for digest, document in self.held.items() if digest in digests}
 
     def read(self, uid: str, framework: Json, *digests: str | None) -> None:
         """Read what the ConfigMap with that uid holds. It counts if it has one of these digests."""
@@ -141,7 +138,7 @@ class IntentKeeper:
         :param repair: the document is in force already: somebody else has changed the ConfigMap. :param wanted: asked before each request.
         """
         delay = self._repairs.delay if repair else backoff
-        self._do(_Work(digest, repair), partial(self._write, digest, self.held[digest], uid, framework, attempt, repair, wanted), delay)
+        self._do(_Work(digest, repair), partial(self._write, self.held[digest], uid, framework, attempt, repair, wanted), delay)
 
     def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing."""
@@ -154,7 +151,7 @@ class IntentKeeper:
                 if work.digest or not self._failed:  # That it can be read does not mean that an edit can be written.
                     self.refused, self._failures, self._failed = "", 0, ""
                 if document and digest not in self.held and version_of(digest) in KNOWN:
-                    self.hold(intents.read_document(document), digest, len(document))
+                    self.hold(Document(intents.read_document(document), digest, len(document)))
             case IntentRefused(Unwanted()):
                 self._failed = work.edit
             case IntentRefused(error):
@@ -199,7 +196,7 @@ class IntentKeeper:
     async def _what_is_in(self, found: Json, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
         version, orphaned = found["metadata"]["resourceVersion"], await self._is_orphaned(found, framework)
         wanted = [digest for digest in digests if digest]
-        limit = max([self._sizes.get(digest, INTENT_BYTES) for digest in wanted], default=0)
+        limit = max([self.held[digest].size if digest in self.held else INTENT_BYTES for digest in wanted], default=0)
         try:
             async with turns().alone(framework["metadata"]["namespace"]):
                 (document, hashed), _ = await unhurried(intents.read_stored(found, limit))
@@ -225,18 +222,16 @@ class IntentKeeper:
         found = await requests.find(self._api, path, Projection.METADATA, uid=known["uid"])
         return found is not None and "deletionTimestamp" not in found["metadata"]
 
-    async def _write(
-        self, digest: str, intent: Intent, uid: str, framework: Json, attempt: int, repair: bool, wanted: Wanted
-    ) -> IntentRead:
+    async def _write(self, document: Document, uid: str, framework: Json, attempt: int, repair: bool, wanted: Wanted) -> IntentRead:
         if not repair:
-            await self._services.ensure(intent, framework, wanted)
+            await self._services.ensure(document.intent, framework, wanted)
         found = await self._find(uid)
         if found["metadata"]["resourceVersion"] != self._version:
             return await self._what_is_in(found, framework, tuple(self.held))
-        made = intents.as_made(found, intents.config_map(intent, framework, attempt))
+        made = intents.as_made(found, intents.config_map(document.intent, framework, attempt))
         written = await requests.replace(self._api.when(wanted), self._path, made)
-        read = await self._what_is_in(written, framework, (digest,))
-        if read.digest != digest or read.orphaned:
+        read = await self._what_is_in(written, framework, (document.digest,))
+        if read.digest != document.digest or read.orphaned:
             why = "it is immutable" if written.get("immutable") else "it was changed as it was written, as by an admission webhook"
             raise Refused(Answer(422, {}), why)
         return read

@@ -11,7 +11,7 @@ from fcontroller import intent as intents
 from fcontroller.api import Json
 from fcontroller.breath import in_long_steps, turns, unhurried
 from fcontroller.decide.review import Rules, Verdict, review
-from fcontroller.intent import Lowered
+from fcontroller.intent import Document, Lowered
 from fcontroller.mailbox import IntentLowered, Mailbox, Start
 
 LARGE = 16 * 1024
@@ -49,13 +49,13 @@ class Lowering:
 
     def _in_steps(self, framework: Json, expected: str | None, other: str | None) -> Generator[None, None, Lowered]:
         try:
-            intent, digest, size = yield from intents.intent_of(framework, expected, other)
-            verdict = review(expected, intent.digest, self._rules)
+            document = yield from intents.document_of(framework, expected, other)
+            verdict = review(expected, document.intent.digest, self._rules)
         except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
-            intent, digest, size = Intent(framework["metadata"]["name"], "", {}, (), "", V1), "", 0
+            document = Document(Intent(framework["metadata"]["name"], "", {}, (), "", V1), "", 0)
             why = str(error) if isinstance(error, ValueError) else repr(error)
             verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {why}: see `fcompile validate`", False)
-        return Lowered(framework["metadata"]["generation"], intent, digest, size, verdict)
+        return Lowered(framework["metadata"]["generation"], document, verdict)
 
     async def _in_turns(self, namespace: str, asked: tuple[int, str | None], steps: Generator[None, None, Lowered]) -> None:
         async with turns().alone(namespace):

@@ -109,8 +109,8 @@ async def _begin_attempt(when_wanted: Api, context: ActionContext, decided: Want
     lowered = context.next_intent
     if lowered is None:  # The spec has changed in the meantime.
         return None
-    await context.services.ensure(lowered.intent, context.framework, decided)  # They report themselves of what is not answered.
-    config_map = intents.config_map(lowered.intent, context.framework, context.status.attempt.id)
+    await context.services.ensure(lowered.document.intent, context.framework, decided)  # They report themselves of what is not answered.
+    config_map = intents.config_map(lowered.document.intent, context.framework, context.status.attempt.id)
     try:
         made = await requests.create(when_wanted, "configmaps", config_map)
     except Refused as error:
@@ -120,7 +120,7 @@ async def _begin_attempt(when_wanted: Api, context: ActionContext, decided: Want
             if found is not None:
                 await _delete_hidden(when_wanted, context, path, found["metadata"], uid)
         raise
-    return partial(config_map_created, uid=made["metadata"]["uid"], digest=lowered.digest, generation=lowered.generation)
+    return partial(config_map_created, uid=made["metadata"]["uid"], digest=lowered.document.digest, generation=lowered.generation)
 
 
 async def _confirm_config_map_gone(api: Dispatcher, when_wanted: Api, context: ActionContext, uid: str) -> Result | None:
