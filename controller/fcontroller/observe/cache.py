@@ -22,7 +22,7 @@ from fcontroller.decide.owners import is_framework, is_labelled, owners, shorten
 from fcontroller.decide.services import SPEC
 from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.observe.reflector import Name, Reflector, Store
 
 _CONFIG_MAP = names.config_map_name("")
 _KEPT = ("deletionTimestamp", "name", "namespace", "resourceVersion", "uid")
@@ -68,19 +68,18 @@ class Cache:
 
         :param failed: as for `Reflector`.
         """
-        self._api, self._notify = api, notify
+        self._api, self.notify = api, notify
         self.pod_owners = PodOwners(api)
         self._owned: dict[Name, Owned] = {}
-        pods = Projection.POD if whole_pods is None else Projection.WHOLE
-        stores: list[tuple[str, _Pods | _ConfigMaps | _Services, Projection]] = [
-            ("pods", _Pods(self, notify, whole_pods), pods),
-            ("configmaps", _ConfigMaps(self, notify), Projection.METADATA),
-            ("services", _Services(self, notify), Projection.WHOLE),
-        ]
-        self.reflectors = tuple(
-            Reflector(api, collection(kind, namespace), store, selector=names.FRAMEWORK_NAME, projection=projection, failed=failed)
-            for kind, store, projection in stores
-        )
+
+        def reflector(kind: str, store: Store, projection: Projection) -> Reflector:
+            path = collection(kind, namespace)
+            return Reflector(api, path, store, selector=names.FRAMEWORK_NAME, projection=projection, failed=failed)
+
+        self.pod_reflector = reflector("pods", _Pods(self, whole_pods), Projection.POD if whole_pods is None else Projection.WHOLE)
+        self.config_map_reflector = reflector("configmaps", _ConfigMaps(self), Projection.METADATA)
+        self.service_reflector = reflector("services", _Services(self), Projection.WHOLE)
+        self.reflectors = self.pod_reflector, self.config_map_reflector, self.service_reflector
 
     def of(self, name: Name) -> Owned:
         """Return what was seen of a Framework's objects: one value for each Framework, which changes as they do."""
@@ -90,7 +89,7 @@ class Cache:
         return owned
 
     def _services_told(self) -> int:
-        return self.reflectors[2].version
+        return self.service_reflector.version
 
     def all(self) -> dict[Name, Owned]:
         return self._owned
@@ -102,19 +101,20 @@ class Cache:
 
     def has_seen(self, name: Name, version: int) -> bool:
         """Return whether a Framework's Pods and ConfigMap are known as they were at a resourceVersion, or later."""
-        owned, (pods, config_maps, _) = self.of(name), self.reflectors
-        return min(max(owned.pods_version, pods.version), max(owned.config_map_version, config_maps.version)) >= version
+        owned = self.of(name)
+        pods, config_map = self.pod_reflector.version, self.config_map_reflector.version
+        return min(max(owned.pods_version, pods), max(owned.config_map_version, config_map)) >= version
 
     async def refresh(self, name: Name) -> None:
         """Read a Framework's Pods and ConfigMap now, ahead of the watches, and tell what has changed. Raises Refused and Unreachable."""
-        owned, (pods, config_maps, _) = self.of(name), self.reflectors
-        held = await self._list(name, "configmaps", config_maps, Projection.METADATA, partial(_held_config_map, name[1]))
+        owned = self.of(name)
+        held = await self._list(name, "configmaps", self.config_map_reflector, Projection.METADATA, partial(_held_config_map, name[1]))
         if held is not None and held[1] > owned.config_map_version:
             values, owned.config_map_version = held
             there, owned.config_map = owned.config_map, values[0] if values else None
             if there != owned.config_map:
-                self._notify(name, Due(None))
-        found = await self._list(name, "pods", pods, Projection.POD, partial(_task_pod, name[1]))
+                self.notify(name, Due(None))
+        found = await self._list(name, "pods", self.pod_reflector, Projection.POD, partial(_task_pod, name[1]))
         if found is not None and found[1] > owned.pods_version:
             tasks, owned.pods_version = found
             before = owned.pods.copy()
@@ -122,7 +122,7 @@ class Cache:
             owned.pods.update(tasks)
             for key in {**before, **owned.pods}:
                 if _differs(before.get(key), owned.pods.get(key)):
-                    self._notify(name, PodSeen(key))
+                    self.notify(name, PodSeen(key))
 
     async def _list(
         self, name: Name, kind: str, reflector: Reflector, projection: Projection, keep: Callable[[Json], Kept | None]
@@ -154,8 +154,8 @@ def _task_pod(framework: str, value: Json) -> tuple[Key, observed.Pod] | None:
 
 
 class _Pods:
-    def __init__(self, cache: Cache, notify: Notify, gone: Callable[[Json], object] | None) -> None:
-        self._cache, self._notify, self._gone = cache, notify, gone
+    def __init__(self, cache: Cache, gone: Callable[[Json], object] | None) -> None:
+        self._cache, self._gone = cache, gone
 
     def seen(self, value: Json) -> None:
         framework, key = task_of(value["metadata"]["name"])
@@ -166,7 +166,7 @@ class _Pods:
         if version_of(value) > owned.pods_version:
             there, owned.pods[key] = owned.pods.get(key), pod
             if _differs(there, pod):
-                self._notify(name, PodSeen(key))
+                self._cache.notify(name, PodSeen(key))
         return None
 
     def deleted(self, value: Json) -> None:
@@ -182,7 +182,7 @@ class _Pods:
             self._drop(name, key)
 
     def retain(self, present: set[Name]) -> None:
-        told = self._cache.reflectors[0].told
+        told = self._cache.pod_reflector.told
         for name, owned in list(self._cache.all().items()):
             if owned.pods_version > told:
                 continue  # It was read since then.
@@ -191,12 +191,12 @@ class _Pods:
 
     def _drop(self, name: Name, key: Key) -> None:
         if self._cache.of(name).pods.pop(key, None) is not None:
-            self._notify(name, PodSeen(key))
+            self._cache.notify(name, PodSeen(key))
 
 
 class _ConfigMaps:
-    def __init__(self, cache: Cache, notify: Notify) -> None:
-        self._cache, self._notify = cache, notify
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
 
     def seen(self, value: Json) -> None:
         # A ConfigMap's data is always read from the API server itself.
@@ -212,15 +212,15 @@ class _ConfigMaps:
         name = metadata["namespace"], framework
         if suffix and not rest and version_of(value) > self._cache.of(name).config_map_version:
             self._cache.of(name).config_map = kept
-            self._notify(name, Due(None))
+            self._cache.notify(name, Due(None))
 
     def retain(self, present: set[Name]) -> None:
-        told = self._cache.reflectors[1].told
+        told = self._cache.config_map_reflector.told
         for name, owned in list(self._cache.all().items()):
             is_listed = (name[0], names.config_map_name(name[1])) in present
             if owned.config_map is not None and not is_listed and owned.config_map_version <= told:
                 owned.config_map = None
-                self._notify(name, Due(None))
+                self._cache.notify(name, Due(None))
 
 
 class SeenServices(dict[str, Json]):
@@ -252,8 +252,8 @@ class SeenServices(dict[str, Json]):
 
 
 class _Services:
-    def __init__(self, cache: Cache, notify: Notify) -> None:
-        self._cache, self._notify = cache, notify
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
 
     def seen(self, value: Json) -> None:
         self._put(value, essence(value))
@@ -272,17 +272,17 @@ class _Services:
             services.pop(metadata["name"], None)
         else:
             services[metadata["name"]] = kept
-        self._notify(name, ServicesSeen())
+        self._cache.notify(name, ServicesSeen())
 
     def retain(self, present: set[Name]) -> None:
-        told = self._cache.reflectors[2].told
+        told = self._cache.service_reflector.told
         for name, owned in list(self._cache.all().items()):
             # What is newer than the list came from an answer.
             gone = [key for key, value in owned.services.items() if (name[0], key) not in present and version_of(value) <= told]
             for service in gone:
                 del owned.services[service]
             if gone:
-                self._notify(name, ServicesSeen())
+                self._cache.notify(name, ServicesSeen())
 
 
 def task_of(pod: str) -> tuple[str, Key]:
