@@ -366,8 +366,7 @@ def _lose_kept(context: ReconcileContext, keys: Collection[Key], why: str) -> No
     """Record that Pods which were to stay have gone with the ConfigMap, or will."""
     status = context.status
     for key in keys:
-        _, task = find(status, key)
-        task.pod_kept, task.changed = False, status.touch()
+        status.lose_pod(find(status, key)[1])
     if keys and context.spec.keeps_pods:
         set_not_kept(status, len(keys), why, context.generation, context.now)
 

@@ -299,6 +299,10 @@ class Status(Life):
         """Free the bytes of a task's messages, before its attempt is replaced or the task is removed."""
         self.said -= messages.size(task.attempt.completion)
 
+    def lose_pod(self, task: Task) -> None:
+        """Note that the Pod which a completed task has left does not stay."""
+        task.pod_kept, task.changed = False, self.touch()
+
     def role(self, name: str) -> Role | None:
         """Return the role with this name, or None if there is none. For its tasks it is asked 10,000 times in one turn."""
         place = self._places.get(name, len(self.roles))

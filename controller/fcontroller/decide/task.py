@@ -193,7 +193,7 @@ def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     if key in moves and pod is not None and pod.uid == uid and pod.finished is None:
         # Somebody had written that it had finished. It runs, and goes with the ConfigMap.
         moves.discard(key)
-        task.pod_kept, task.changed = False, context.status.touch()
+        context.status.lose_pod(task)
         return
     if (task.deletion_pending or key in moves) and is_stored(context, role, task):
         action = actions.DeletePod(key, uid, completion=task.attempt.completion) if task.deletion_pending else actions.MovePod(key, uid)
@@ -295,7 +295,7 @@ def pod_gone(context: ReconcileContext, key: Key, completion: Json) -> None:
     if task.state not in (ATTEMPT_COMPLETED, COMPLETED):
         end_attempt(context, role, task, completion)
     elif task.pod_kept:
-        task.pod_kept, task.changed = False, context.status.touch()
+        context.status.lose_pod(task)
 
 
 def pod_moved(context: ReconcileContext, key: Key, *, gone: bool) -> None:
@@ -303,8 +303,7 @@ def pod_moved(context: ReconcileContext, key: Key, *, gone: bool) -> None:
     if context.status.end.unmoved is not None:
         context.status.end.unmoved.discard(key)
     if gone:
-        _, task = find(context.status, key)
-        task.pod_kept, task.changed = False, context.status.touch()
+        context.status.lose_pod(find(context.status, key)[1])
 
 
 def find(status: Status, key: Key) -> tuple[Role, Task]:
