@@ -41,6 +41,7 @@ def _settings() -> Iterator[str]:
     for setting in SETTINGS:
         if not setting.field.deprecated:
             about = setting.about + (f": {', '.join(setting.choices)}" if setting.choices else "")
+            about += f" (default: {setting.option.otherwise})" if setting.option.otherwise else ""
             default = "" if setting.default == "" else f"`{json.dumps(setting.default)}`"
             yield f"| `{setting.key}` | {f'`{setting.flag}`' if setting.flag else ''} | {default} | {about} |"
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import re
 import sys
 from collections.abc import Callable
 
@@ -28,9 +27,8 @@ _M_MMAP_THRESHOLD, _LARGE_BLOCK = -3, 128 * 1024
 def _flags(function: Callable[..., int]) -> Callable[..., int]:
     """Add the flags of all settings."""
     for setting in reversed([setting for setting in SETTINGS if setting.flag]):
-        about = re.sub(r" \(default: (.*)\)$", r"  [default: \1]", setting.about)
-        if setting.default not in ("", False) and about == setting.about:
-            about = f"{about}  [default: {setting.flag if setting.default is True else setting.default}]"
+        default = setting.option.otherwise or (setting.flag if setting.default is True else setting.default)
+        about = f"{setting.about}  [default: {default}]" if default else setting.about
         if isinstance(setting.default, bool):
             add = click.option(f"{setting.flag}/--no-{setting.flag[2:]}", setting.key, default=None, help=about)
         else:

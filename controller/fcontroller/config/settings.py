@@ -26,6 +26,8 @@ class Option:
     """Empty: its name in kebab case."""
     customary: str = ""
     """A variable of the environment that counts when nothing else is given."""
+    otherwise: str = ""
+    """What holds where it is not given, of a setting whose default is empty."""
     form: str = "a name: lower-case letters, digits, dashes and dots"
     """What a value is that has the form of its pattern."""
 
@@ -35,21 +37,23 @@ _NAMESPACE_FORM: Final = "the name of a namespace: at most 63 lower-case letters
 _LABEL: Final = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _PORT: Final = "([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 """Checked here: uvloop listens at 99999 modulo 65536."""
-Namespace = Annotated[str, Field(pattern=f"^({_LABEL})?$"), Option("NAME", form=_NAMESPACE_FORM)]
+Namespace = Annotated[str, Field(pattern=f"^({_LABEL})?$"), Option("NAME", otherwise="all", form=_NAMESPACE_FORM)]
 NamespaceOfLease = Annotated[str, Field(pattern=f"^{_LABEL}$"), Option("NAME", form=_NAMESPACE_FORM)]
 NameOfLease = Annotated[str, Field(pattern=f"^{_NAME}$"), Option("NAME")]
 TrackingLabel = Annotated[
     str,
     Field(pattern=rf"^(({_NAME}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{{0,61}}[A-Za-z0-9])?)?$"),
-    Option("LABEL", form="the name of a label, as app.kubernetes.io/instance"),
+    Option("LABEL", otherwise="none", form="the name of a label, as app.kubernetes.io/instance"),
 ]
 Seconds = Annotated[int, Field(ge=0, le=_MOST), Option("SECONDS")]
 Count = Annotated[int, Field(ge=1, le=_MOST)]
-Kubeconfig = Annotated[str, Option("FILE", flag="--kubeconfig")]
+Kubeconfig = Annotated[str, Option("FILE", flag="--kubeconfig", otherwise="$KUBECONFIG, ~/.kube/config or, in a Pod, its service account")]
 Server = Annotated[
     str,
     Field(pattern=r"^(https?://[^/\s]+/?.*)?$"),
-    Option("URL", customary="KUBE_APISERVER_ADDRESS", form="a URL that begins with http:// or https://"),
+    Option(
+        "URL", customary="KUBE_APISERVER_ADDRESS", otherwise="$KUBE_APISERVER_ADDRESS", form="a URL that begins with http:// or https://"
+    ),
 ]
 Listen = Annotated[
     str,
@@ -104,11 +108,9 @@ class _Snapshots(_Mapping):
 class Config(_Mapping):
     """All settings, with their bounds and defaults."""
 
-    kube_config_file_path: Kubeconfig = _setting("", "kubeconfig (default: $KUBECONFIG, ~/.kube/config or, in a Pod, its service account)")
-    kube_api_server_address: Server = _setting(
-        "", "http[s]://host:port instead of the kubeconfig's server (default: $KUBE_APISERVER_ADDRESS)"
-    )
-    namespace: Namespace = _setting("", "run only the Frameworks of this namespace (default: all)")
+    kube_config_file_path: Kubeconfig = _setting("", "kubeconfig")
+    kube_api_server_address: Server = _setting("", "http[s]://host:port instead of the kubeconfig's server")
+    namespace: Namespace = _setting("", "run only the Frameworks of this namespace")
     listen: Listen = _setting(":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere")
     log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "log nothing below this")
     lease_namespace: NamespaceOfLease = _setting("default", "the namespace of the Lease")
@@ -121,7 +123,7 @@ class Config(_Mapping):
         30 * 24 * 3600, "delete a Framework so long after it has completed, unless a GitOps tool tracks it"
     )
     tracking_label: TrackingLabel = _setting(
-        "", "a label that says, too, that a GitOps tool tracks a Framework, as app.kubernetes.io/instance (default: none)"
+        "", "a label that says, too, that a GitOps tool tracks a Framework, as app.kubernetes.io/instance"
     )
     framework_min_retry_delay_sec_for_transient_conflict_failed: Seconds = _setting(
         60, "the shortest wait before a retry after a transient conflict"
