@@ -70,7 +70,6 @@ class Process:
         metrics.lease = self._lease
         self._client = connect(self._may_write)
         self._controller: Controller | None = None
-        self._work: asyncio.Task[None] | None = None
 
     def _may_write(self) -> bool:
         return self._lease is not None and self._lease.held
@@ -79,14 +78,13 @@ class Process:
         """Run until told to stop. Return the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
         beside = [asyncio.create_task(work) for work in (self._metrics.measure_lag(), _collect_garbage())]
         try:
-            listen = self._config.listen
             server = Server(self._metrics, self._unready)
-            if listen:
-                await server.listen(listen)
-            self._work = asyncio.ensure_future(self._lead(self._lease) if self._lease else self._dry_run())
+            if self._config.listen:
+                await server.listen(self._config.listen)
+            work = asyncio.create_task(self._lead(self._lease) if self._lease else self._dry_run())
             for number in (signal.SIGTERM, signal.SIGINT):
-                asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
-            code = await self._outcome(self._work)
+                asyncio.get_running_loop().add_signal_handler(number, self._stop, number, work)
+            code = await self._outcome(work)
             if self._lease:
                 with contextlib.suppress(Exception):  # If that fails, the lease expires in a few seconds.
                     async with asyncio.timeout(_RELEASE):
@@ -113,12 +111,11 @@ class Process:
             self._log.error("has failed", error=traceback.format_exc())
         return EXIT_FAILED
 
-    def _stop(self, number: signal.Signals) -> None:
+    def _stop(self, number: signal.Signals, work: asyncio.Task[None]) -> None:
         for each in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().remove_signal_handler(each)  # A second signal ends the process at once.
         self._log.info("stops", signal=number.name)
-        if self._work:
-            self._work.cancel()
+        work.cancel()
 
     async def _lead(self, lease: Lease) -> None:
         self._log.info("waits for the lease", identity=self._identity)

@@ -133,7 +133,7 @@ async def _run(settings: EffectiveSettings) -> int:
     config, metrics = settings.config, Metrics()
 
     def connect(may_write: Wanted) -> Client:
-        path, address = config.kube_config_file_path or None, config.kube_api_server_address
+        path, address = config.kube_config_file_path, config.kube_api_server_address
         return from_kubeconfig(path, address=address, called=metrics.called, may_write=may_write)
 
     log = Log(config.log_level)

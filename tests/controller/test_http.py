@@ -691,7 +691,7 @@ def test_odd_numbers_in_headers_are_in_nobodys_way(odd: bytes) -> None:
         head = b"HTTP/1.1 429 Too Many Requests\r\n" + odd + b"\r\nContent-Length: " + str(len(body)).encode()
         server = Server(head + b"\r\n\r\n" + body)
         async with server.origin():
-            client = from_kubeconfig(None, address=server.url)
+            client = from_kubeconfig(address=server.url)
             try:
                 answer = await client.request("POST", "/a", {})
                 assert answer.code == 429
@@ -720,7 +720,7 @@ def test_who_is_too_busy_may_say_so_in_plain_text() -> None:
     async def test() -> None:
         server = Server(BUSY, BUSY, GATEWAY, GATEWAY)
         async with server.origin():
-            client = from_kubeconfig(None, address=server.url)
+            client = from_kubeconfig(address=server.url)
             try:
                 assert await client.request("POST", "/a", {}) == Answer(429, status, 7, len("Too many requests"))
                 assert [event async for event in client.watch("/a", {})] == [{"type": "ERROR", "object": status}]
@@ -756,7 +756,7 @@ def watched(text: bytes, size: int) -> list[Any]:
     events = list[Any]()
 
     async def test() -> None:
-        made = from_kubeconfig(None, address="http://127.0.0.1:1")
+        made = from_kubeconfig(address="http://127.0.0.1:1")
         made._origin.stream = stream  # type: ignore[assignment, method-assign]
         try:
             events.extend([event async for event in made.watch("/a", {})])
@@ -793,7 +793,7 @@ def test_who_is_not_accepted_is_told_what_was_not() -> None:
     async def test() -> None:
         server = Server(refusal)
         async with server.origin():
-            client = from_kubeconfig(None, address=server.url)
+            client = from_kubeconfig(address=server.url)
             try:
                 answer = await client.request("GET", "/api/v1/nodes")
                 assert (answer.code, answer.reason) == (401, "Unauthorized")
@@ -810,7 +810,7 @@ def test_how_long_to_wait_is_a_number_of_seconds(written: bytes, seconds: float)
     async def test() -> None:
         server = Server(BUSY.replace(b"Retry-After: 7", b"Retry-After: " + written))
         async with server.origin():
-            client = from_kubeconfig(None, address=server.url)
+            client = from_kubeconfig(address=server.url)
             try:
                 assert (await client.request("POST", "/a", {})).retry_after == seconds
             finally:

@@ -210,7 +210,7 @@ def test_an_answer_that_is_too_long_says_so(answer: str, monkeypatch: pytest.Mon
         async with server.origin() as origin:
             with pytest.raises(TooLong, match="more than 1 MiB"):
                 await get(origin)
-            client = from_kubeconfig(None, address=server.url)
+            client = from_kubeconfig(address=server.url)
             with pytest.raises(TooLong, match="more than 1 MiB"):
                 await client.request("GET", PODS)
             await client.close()

@@ -219,7 +219,7 @@ def _seconds(retry_after: str | None) -> float:
         return 1
 
 
-def from_kubeconfig(path: str | None = None, *, address: str = "", called: Called | None = None, may_write: Wanted = always) -> Client:
+def from_kubeconfig(path: str = "", *, address: str = "", called: Called | None = None, may_write: Wanted = always) -> Client:
     """Return the API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it.
 
     Raises NoServer.
@@ -228,6 +228,6 @@ def from_kubeconfig(path: str | None = None, *, address: str = "", called: Calle
     :param called, may_write: as for `Client`.
     """
     try:
-        return Client(look_up(os.environ, path or "", address), called, may_write)
+        return Client(look_up(os.environ, path, address), called, may_write)
     except ValueError as error:
         raise NoServer(str(error)) from None
