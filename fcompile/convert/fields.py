@@ -51,6 +51,17 @@ class Fields:
         """Return a list; an empty one when it is absent."""
         return self._of(key, list) or []
 
+    def mappings(self, key: str, what: str = "it", source: Path | None = None) -> Iterator[Fields]:
+        """Yield the items of a list, each of which must be a mapping.
+
+        :param what: what to call an item. :param source: what stands for each in the source, where they are not in the source themselves.
+        """
+        for number, item in enumerate(self.items(key)):
+            path = (*self.at(key), number)
+            if not isinstance(item, dict):
+                raise Refusal(source or path, f"{what} must be a mapping")
+            yield Fields(item, path)
+
     def count(self, key: str, low: int = 0, high: int = INT32_MAX) -> int | None:
         """Return a whole number."""
         found = self.value.get(key)

@@ -100,11 +100,7 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
     """
     refuse_misspelt(spec, _OF_SET | _LEFT_OUT_OF_SET, source=source)
     parts = []
-    for number, item in enumerate(spec.items("replicatedJobs")):
-        path = (*spec.at("replicatedJobs"), number)
-        if not isinstance(item, dict):
-            raise Refusal(source or path, "a replicated job must be a mapping")
-        fields = Fields(item, path)
+    for fields in spec.mappings("replicatedJobs", "a replicated job", source):
         copies = fields.count("replicas", 1, MAX_ROLES) or 1
         part = replace(_part(fields, source), copies=copies)
         require_size([part.role] * copies if copies > 1 else [], source or fields.at("replicas"))

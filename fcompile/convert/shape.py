@@ -37,10 +37,10 @@ def require_containers(template: Fields, source: Path | None = None) -> None:
 def require_shape(spec: Fields) -> None:
     """Raise Refusal where what is added to has another form than it must."""
     for kind in ("containers", "initContainers"):
-        for position, _ in enumerate(spec.items(kind)):
-            _require_container(_item(spec, kind, position))
-    for position, _ in enumerate(spec.items("volumes")):
-        _item(spec, "volumes", position).text("name")
+        for container in spec.mappings(kind):
+            _require_container(container)
+    for volume in spec.mappings("volumes"):
+        volume.text("name")
 
 
 def refuse_misspelt(
@@ -94,13 +94,5 @@ def _require_container(container: Fields) -> None:
     container.below("resources").below("requests")
     container.items("envFrom")
     for field in ("env", "ports", "volumeMounts"):
-        for number, _ in enumerate(container.items(field)):
-            _item(container, field, number).text("name")
-
-
-def _item(fields: Fields, key: str, position: int) -> Fields:
-    """Return an item of a list. Raises Refusal where it is no mapping."""
-    found = fields.items(key)[position]
-    if not isinstance(found, dict):
-        raise Refusal((*fields.at(key), position), "it must be a mapping")
-    return Fields(found, (*fields.at(key), position))
+        for item in container.mappings(field):
+            item.text("name")

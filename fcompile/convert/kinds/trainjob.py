@@ -172,16 +172,13 @@ def _runtime(spec: Fields, namespace: str | None, runtimes: Runtimes) -> dict[st
 def _patched(spec: Fields, runtime: dict[str, Any], origins: Origins, ledger: Ledger) -> dict[str, Any]:
     """Return the spec of the runtime with the patches of the TrainJob, in their order."""
     patched = Patched(runtime)
-    for number, item in enumerate(spec.items("runtimePatches")):
-        path = (*spec.at("runtimePatches"), number)
-        if not isinstance(item, dict):
-            raise Refusal(path, "it must be a mapping")
-        patch = Fields(item, path).below("trainingRuntimeSpec")
+    for item in spec.mappings("runtimePatches"):
+        patch = item.below("trainingRuntimeSpec")
         known = _known(patch.value, _PATCHED, patch.path, ledger)
         patched.apply(known, patch.path)
         origins.add((), known, patch.path)
         ledger.converted(patch.path, "spec.taskRoles")
-        ledger.dropped((*path, "manager"), "it says who wrote the patch")
+        ledger.dropped(item.at("manager"), "it says who wrote the patch")
     made: dict[str, Any] = patched.value
     return made
 
@@ -297,23 +294,20 @@ def _count(runtime: Fields, asked: int | None, policy: str) -> None:
     limits = runtime.below("mlPolicy")
     shares = limits.below("mpi").flag("runLauncherAsNode") or False
     jobs = runtime.below("template").below("spec")
-    for number, item in enumerate(jobs.items("replicatedJobs")):
-        path = (*jobs.at("replicatedJobs"), number)
-        if not isinstance(item, dict):
-            raise Refusal(path, "a replicated job must be a mapping")
-        fields = Fields(item, path).below("template")
+    for part in jobs.mappings("replicatedJobs", "a replicated job"):
+        fields = part.below("template")
         step = fields.below("metadata").below("labels").text(STEP)
         job = fields.below("spec")
         count = job.count("parallelism", 0, MAX_TASKS)
         if step == "trainer" and "mlPolicy" in runtime:
             count = limits.count("numNodes", 1, MAX_TASKS)
-        if asked is not None and policy == "mpi" and item.get("name") == "node":
+        if asked is not None and policy == "mpi" and part.value.get("name") == "node":
             count = asked - 1 if shares else asked
         elif asked is not None and policy != "mpi" and step == "trainer":
             count = asked
         job.value["parallelism"] = job.value["completions"] = max(count or 1, 1)
         if step in _STEPS:
-            item["replicas"] = 1
+            part.value["replicas"] = 1
 
 
 def _is_trainer(part: ReplicatedJob) -> bool:
