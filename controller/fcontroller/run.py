@@ -92,7 +92,8 @@ def _start(settings: EffectiveSettings) -> int:
     except NoServer as error:
         raise UsageError(f"{error}{_where_from(settings)}") from None
     except Unlistenable as error:
-        raise UsageError(str(error)) from None
+        source = settings.sources["listen"]
+        raise UsageError(f"{'--listen' if source == 'default' else source} {error}") from None
 
 
 def _return_memory() -> None:

@@ -54,7 +54,7 @@ class Server:
         try:
             self._server = await asyncio.start_server(self._connected, host.strip("[]") or None, int(port), limit=_LONGEST)
         except (OSError, OverflowError, ValueError) as error:
-            raise Unlistenable(f"--listen {address}: {error}") from None
+            raise Unlistenable(f"{address}: {error}") from None
 
     async def close(self) -> None:
         """Stop answering."""

@@ -271,6 +271,16 @@ def test_an_address_that_is_taken() -> None:
         assert f"fcontroller: --listen 127.0.0.1:{port}: " in ended.stderr
 
 
+def test_an_address_that_is_taken_is_told_by_where_it_comes_from() -> None:
+    with stub() as address:
+        port = address.rpartition(":")[2]
+        environment = {**os.environ, "FCONTROLLER_LISTEN": f"127.0.0.1:{port}"}
+        command = [*RUN, "--kube-api-server-address", address]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+        assert ended.returncode == 2
+        assert f"fcontroller: FCONTROLLER_LISTEN 127.0.0.1:{port}: " in ended.stderr
+
+
 def test_what_is_under_way_is_stored_before_the_lease_is_given_up(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("logObjectSnapshot: {pod: {onPodDeletion: true}}\n")
