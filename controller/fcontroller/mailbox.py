@@ -87,12 +87,6 @@ class StatusSuperseded(NamedTuple):
     framework: Json | None
 
 
-class StatusRefused(NamedTuple):
-    """The status could not be stored; it is tried again."""
-
-    error: Exception
-
-
 class IntentRead(NamedTuple):
     """The attempt's ConfigMap was read, or written."""
 
@@ -149,7 +143,6 @@ Message = (
     | Performed
     | StatusStored
     | StatusSuperseded
-    | StatusRefused
     | IntentRead
     | IntentLowered
     | IntentRefused

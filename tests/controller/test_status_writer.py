@@ -15,6 +15,7 @@ from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import to_text
 from fcontroller.mailbox import FrameworkSeen, Mailbox
 from fcontroller.reconcile import status_writer
+from fcontroller.report import Report
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
@@ -119,8 +120,9 @@ def test_a_status_that_waits_for_its_turn_takes_little_memory() -> None:
             await asyncio.Event().wait()
 
         work: list[asyncio.Task[None]] = []
+        api = Dispatcher(Refusing(hang))
         writer = status_writer.StatusWriter(
-            Dispatcher(Refusing(hang)), framework, lambda write: work.append(asyncio.create_task(write)), Mailbox(lambda _: None)
+            api, Report(), framework, lambda write: work.append(asyncio.create_task(write)), Mailbox(lambda _: None)
         )
         tracemalloc.start()
         try:

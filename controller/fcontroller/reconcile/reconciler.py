@@ -48,7 +48,6 @@ from fcontroller.mailbox import (
     PodSeen,
     ServicesReported,
     ServicesSeen,
-    StatusRefused,
     StatusStored,
     StatusSuperseded,
 )
@@ -122,7 +121,7 @@ class Reconciler:
         self.workers = Workers(self.dependencies, self.key[0], self.mailbox, self._alarms)
         self.waits = Waits(self.dependencies, self.workers, self.owned, self._alarms)
         start = self._background.start
-        self.writer = StatusWriter(self.dependencies.api, framework, start, self.mailbox)
+        self.writer = StatusWriter(self.dependencies.api, self.dependencies.report, framework, start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, start, self.mailbox)
         self.intent = AttemptIntent(self.dependencies, framework, self.services, start, self.mailbox, self._alarms)
         self._loaded = is_new
@@ -426,8 +425,6 @@ class Reconciler:
                 self._store(revision, framework)
             case StatusSuperseded(framework):
                 self._supersede(framework)
-            case StatusRefused(error):
-                self.dependencies.report.unsaved(self.framework, error)
             case IntentRead() | IntentRefused() | IntentLowered():
                 self.intent.note(message)
                 self._dirty.add_all()

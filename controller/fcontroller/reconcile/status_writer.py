@@ -23,7 +23,8 @@ from fcontroller.breath import unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import text_of
-from fcontroller.mailbox import Mailbox, Start, StatusRefused, StatusStored, StatusSuperseded
+from fcontroller.mailbox import Mailbox, Start, StatusStored, StatusSuperseded
+from fcontroller.report import Report
 
 _AT_ONCE, _SOON, _LATER = 0.05, 0.25, 1.0
 """Seconds that changes are collected before they are stored: of the Framework's own state, of tasks, and of everything else. While tasks
@@ -57,9 +58,9 @@ class Superseded(Exception):
 class StatusWriter:
     """Stores one Framework's status. No two writes of it at once."""
 
-    def __init__(self, api: Dispatcher, framework: Json, start: Start, mailbox: Mailbox) -> None:
+    def __init__(self, api: Dispatcher, report: Report, framework: Json, start: Start, mailbox: Mailbox) -> None:
         """:param framework: what the status was read from."""
-        self._api, self._start, self._mailbox = api, start, mailbox
+        self._api, self._report, self._start, self._mailbox = api, report, start, mailbox
         self._namespace: str = framework["metadata"]["namespace"]
         self._known: Json
         """The Framework as it was when its status was known to be `_stored`."""
@@ -154,17 +155,21 @@ class StatusWriter:
                 if self._known is not known:
                     longest = _SOON  # Somebody was first. To wait longer makes it no likelier that we are, the next time.
                 if failures >= _ROUNDS and self._conflict is not None:
-                    self._mailbox.put(StatusRefused(self._conflict))
+                    self._say_unsaved(self._conflict)
             except Superseded as gone:
                 self._mailbox.put(StatusSuperseded(gone.framework))
                 return
             except (Refused, Unreachable) as error:
-                self._mailbox.put(StatusRefused(error))
+                self._say_unsaved(error)
             failures += 1
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(backoff(failures, longest=longest)):
                     await self._stopped.wait()
         self._writing = False
+
+    def _say_unsaved(self, error: Exception) -> None:
+        if not self._stopped.is_set():  # After that, whoever goes on with the Framework says what is wrong.
+            self._report.unsaved(self._known, error)
 
     async def finish(self, status: Status) -> None:
         """Store the status, and try again until it is stored, or somebody else has written it.
