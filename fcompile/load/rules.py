@@ -205,7 +205,7 @@ TOO_MANY_DOCUMENTS: Final = error_rule(
     code="FC034",
     name="too-many-documents",
     summary=f"A file holds more than {MAX_DOCUMENTS:,} documents.",
-    why="Those after the first 100,000 are not read.",
+    why=f"Those after the first {MAX_DOCUMENTS:,} are not read.",
     remedy="Split the file.",
 )
 TOO_MANY_PROBLEMS: Final = error_rule(

@@ -14,6 +14,8 @@ KEEPS_PODS = ("Running", "None")
 """Values of `cleanPodPolicy` under which finished Pods stay. Pods that run are always ended, so that both mean the same."""
 MAX_TASKS = 10_000
 """Of one role, and of all roles of a Framework together."""
+STATUS_BYTES_PER_TASK = 110
+"""What a task takes of a status that is compressed, without the messages of failures."""
 # The API server estimates the cost of the CRD's rules from the longest possible lists. No real Framework comes near these bounds.
 MAX_ROLES = 500
 MAX_SERVICE_PORTS = 20

@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from json import JSONEncoder
 from typing import Final
 
+from fcompile.model.framework import STATUS_BYTES_PER_TASK
 from fcontroller.decide.codes import Json
 
 TOTAL: Final = 128 * 1024
 """Bytes of JSON."""
 _OBJECT: Final = int(1.4 * 1024 * 1024)
 """Bytes that the whole Framework may have."""
-_TASK: Final = 110
-"""Bytes that a task takes of a compressed status, without its messages."""
 REASON: Final = 20
 """Bytes of a reason that count for nothing: reasons are few, and compress well."""
 _DIAGNOSTICS: Final = 200
@@ -34,7 +33,7 @@ def room(beside: int, tasks: int) -> int:
     :param beside: bytes of the Framework without its status. :param tasks: how many tasks it has.
     """
     # A third more for base64.
-    return max(min(TOTAL, (_OBJECT - beside - tasks * _TASK) * 3 // 4), 0)
+    return max(min(TOTAL, (_OBJECT - beside - tasks * STATUS_BYTES_PER_TASK) * 3 // 4), 0)
 
 
 def size(completion: Json | None) -> int:

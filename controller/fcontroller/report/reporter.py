@@ -10,6 +10,7 @@ from fcontroller.act.requests import Refused, StillThere, is_lasting
 from fcontroller.api import Json
 from fcontroller.breath import turns
 from fcontroller.decide import states
+from fcontroller.decide.codes import is_reserved
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION
 from fcontroller.decide.retry import NEVER_RETRIED
 from fcontroller.decide.status import Ended, Key, Task, TransitionRecord
@@ -204,7 +205,7 @@ def _level(record: TransitionRecord) -> str:
 def _code(record: TransitionRecord) -> str:
     """Return the completion code as a label. Exit codes of users' containers become "other": there are too many of them."""
     code: int = (record.completion or {"code": 0})["code"]
-    return str(code) if code <= 0 or 200 <= code <= 219 else "other"
+    return str(code) if code <= 0 or is_reserved(code) else "other"
 
 
 def _how(completion: Json | None) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.diagnostics.problem import Finding, error_rule, warning_rule
-from fcompile.model.framework import MAX_TASKS
+from fcompile.model.framework import MAX_TASKS, STATUS_BYTES_PER_TASK
 from fcompile.model.packed import INTENT_BYTES
 
 ETCD_BYTES = 1_572_864
@@ -14,8 +14,6 @@ ETCD_BYTES = 1_572_864
 ANNOTATIONS_BYTES = 262_144
 """What the API server allows all annotations of an object together."""
 CONFIG_MAP_BYTES = 1_048_576
-STATUS_BYTES_PER_TASK = 110
-"""What a task takes of a status that is compressed."""
 SMALL_ENOUGH = 100_000
 """A Framework whose text has fewer characters cannot come near any limit, so nothing is measured."""
 INTENT_WORTH_MEASURING = 300_000
@@ -38,7 +36,7 @@ TOO_LARGE_FOR_LAST_APPLIED = warning_rule(
 TOO_MANY_TASKS = error_rule(
     code="FC604",
     name="too-many-tasks",
-    summary="A Framework has more than 10,000 tasks, all its roles together.",
+    summary=f"A Framework has more than {MAX_TASKS:,} tasks, all its roles together.",
     why="The status of each task is part of the Framework, and etcd stores objects of up to 1.5 MiB.",
     remedy="Make several Frameworks of it.",
 )
