@@ -23,9 +23,9 @@ from kubernetes import client, config
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
 from fcontroller.act.client import Client, from_kubeconfig
-from fcontroller.api import Json, Projection, collection, path_of
+from fcontroller.api import Json, Name, Projection, collection, path_of
 from fcontroller.decide.status import Role, Task
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.observe.reflector import Reflector
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.testing.kubelet import Kubelet
 

@@ -65,6 +65,15 @@ def content_of(body: Body | None) -> Json | list[Any] | bytes | None:
     return body() if callable(body) else body
 
 
+Name = tuple[str, str]
+"""Namespace and name."""
+
+
+def full_name(value: Json) -> Name:
+    """Return the namespace and the name of an object."""
+    return value["metadata"]["namespace"], value["metadata"]["name"]
+
+
 def version_of(value: Json) -> int:
     """Return the resourceVersion of an object that was read, as a number: the greater one is newer, whatever object it is of."""
     return int(value["metadata"]["resourceVersion"])

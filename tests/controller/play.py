@@ -18,8 +18,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fcontroller.api import Api, Json, collection
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.api import Api, Json, Name, collection
+from fcontroller.observe.reflector import Reflector
 
 _TIMES = ("startTime", "runTime", "completionTime", "transitionTime")
 _OURS = ("taskCounts", "conditions", "intent")

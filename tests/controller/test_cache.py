@@ -10,10 +10,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from fcompile.model import names
-from fcontroller.api import Answer, Api, Body, Json, Projection, Query, collection, path_of
+from fcontroller.api import Answer, Api, Body, Json, Name, Projection, Query, collection, path_of
 from fcontroller.mailbox import Due, Message, PodSeen
 from fcontroller.observe.cache import Cache, essence
-from fcontroller.observe.reflector import Name
 from fcontroller.testing.memory_api.answers import failure
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import in_memory, run_in_memory

@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, WentBack, collection
+from fcontroller.api import Answer, Api, Body, Json, Name, Projection, Unreachable, WentBack, collection
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe import reflector as reflector_module
-from fcontroller.observe.reflector import TIMEOUT, Name, Reflector
+from fcontroller.observe.reflector import TIMEOUT, Reflector
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, in_memory, now, run_in_memory

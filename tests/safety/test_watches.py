@@ -12,8 +12,8 @@ import pytest
 
 from fcontroller.act.client import Client
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Json, Unreachable, collection
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.api import Json, Name, Unreachable, collection
+from fcontroller.observe.reflector import Reflector
 from fcontroller.testing.memory_api.answers import failure
 from tests.safety import tally
 from tests.safety.server import Server

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fcompile.model import names
 from fcontroller.act.pages import Pages
 from fcontroller.act.retry import SLOW
-from fcontroller.api import Answer, Api, Json, Projection, Query, collection, path_of
+from fcontroller.api import Answer, Api, Json, Name, Projection, Query, collection, full_name, path_of
 from fcontroller.decide.owners import FOREGROUND, controller_of, owners, shortened
 
 _FEW = 2
@@ -71,7 +71,7 @@ async def write_status(api: Api, framework: Json, status: Callable[[], str]) -> 
     """
     metadata = {key: framework["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
     head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
-    path = path_of("frameworks", metadata["namespace"], metadata["name"])
+    path = path_of("frameworks", *full_name(framework))
 
     def body() -> bytes:
         return f'{json.dumps(head)[:-1]},"status":{status()}}}'.encode()
@@ -80,19 +80,15 @@ async def write_status(api: Api, framework: Json, status: Callable[[], str]) -> 
     return written
 
 
-def head_of(name: tuple[str, str], uid: str) -> Json:
-    """Return of a Framework that is not at hand what tells it apart: enough to read it, and for reports.
-
-    :param name: its namespace and its name.
-    """
+def head_of(name: Name, uid: str) -> Json:
+    """Return of a Framework that is not at hand what tells it apart: enough to read it, and for reports."""
     metadata = {"namespace": name[0], "name": name[1], "uid": uid, "resourceVersion": ""}
     return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}
 
 
-async def read_framework(api: Api, framework: Json) -> Json | None:
+async def read_framework(api: Api, framework: Json, projection: Projection = Projection.WHOLE) -> Json | None:
     """Return the Framework as it is now, or None if it is gone, even if another one has its name."""
-    metadata = framework["metadata"]
-    return await find(api, path_of("frameworks", metadata["namespace"], metadata["name"]), uid=metadata["uid"])
+    return await find(api, path_of("frameworks", *full_name(framework)), projection, uid=framework["metadata"]["uid"])
 
 
 async def find(api: Api, path: str, projection: Projection = Projection.WHOLE, *, uid: str | None = None) -> Json | None:

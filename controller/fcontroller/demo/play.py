@@ -18,7 +18,7 @@ from fcompile.model.packed import role_statuses
 from fcompile.model.values import sequence
 from fcompile.program import safe
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Json, collection
+from fcontroller.api import Json, Name, collection, full_name
 from fcontroller.decide.codes import SUCCEEDED
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
@@ -29,7 +29,7 @@ from fcontroller.demo.options import check_pods
 from fcontroller.demo.rows import rows
 from fcontroller.demo.screen import screen
 from fcontroller.dependencies import Dependencies
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.observe.reflector import Reflector
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.kubelet import Kubelet, ended, now
 from fcontroller.testing.memory_api import MemoryApi
@@ -125,8 +125,7 @@ class _Statuses:
 
     def seen(self, framework: Json) -> None:
         """Take over the status of a Framework, if it has one."""
-        metadata = framework["metadata"]
-        name = self._names[metadata["namespace"], metadata["name"]]
+        name = self._names[full_name(framework)]
         self.statuses[name] = framework.get("status") or self.statuses[name]
 
     deleted = seen
@@ -137,7 +136,7 @@ class _Statuses:
 
 def _names(frameworks: Sequence[Json]) -> dict[Name, str]:
     """Return what to call each Framework: the namespace only matters when there are several."""
-    keys = [(framework["metadata"]["namespace"], framework["metadata"]["name"]) for framework in frameworks]
+    keys = list(map(full_name, frameworks))
     several = len({namespace for namespace, _ in keys}) > 1
     return {(namespace, name): f"{namespace}/{name}" if several else name for namespace, name in keys}
 

@@ -16,13 +16,13 @@ from fcompile.model import names
 from fcompile.model.framework import MAX_SERVICE_PORTS
 from fcontroller.act import requests
 from fcontroller.act.pod_owners import PodOwners
-from fcontroller.api import Api, Json, Projection, collection, version_of
+from fcontroller.api import Api, Json, Name, Projection, collection, version_of
 from fcontroller.decide import observed
 from fcontroller.decide.owners import is_framework, is_labelled, owners, shortened
 from fcontroller.decide.services import SPEC
 from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
-from fcontroller.observe.reflector import Name, Reflector, Store
+from fcontroller.observe.reflector import Reflector, Store
 
 _CONFIG_MAP = names.config_map_name("")
 _KEPT = ("deletionTimestamp", "name", "namespace", "resourceVersion", "uid")

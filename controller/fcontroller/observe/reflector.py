@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from fcontroller.act.pages import PAGE, Pages
 from fcontroller.act.retry import backoff
-from fcontroller.api import Answer, Api, Json, Projection, Unreachable, WentBack
+from fcontroller.api import Answer, Api, Json, Name, Projection, Unreachable, WentBack
 from fcontroller.breath import Breath
 
 TIMEOUT = 55
@@ -32,9 +32,6 @@ _OLDER_ANSWERS = 5
 _DIGITS = 20
 """Of a resourceVersion, which has 64 bits. Python makes no number of thousands of digits."""
 _ODD = (AttributeError, LookupError, TypeError, ValueError)
-
-Name = tuple[str, str]
-"""Namespace and name."""
 
 
 class Expired(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from fcompile.model.framework import is_anothers
-from fcontroller.api import Json, collection
+from fcontroller.api import Json, Name, collection, full_name
 from fcontroller.decide.conditions import is_retained
 from fcontroller.decide.context import POD_DELETION
 from fcontroller.decide.owners import awaits_collector
@@ -17,7 +17,7 @@ from fcontroller.decide.status_json import to_json
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import FrameworkSeen, Message
 from fcontroller.observe.cache import Cache
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.observe.reflector import Reflector
 from fcontroller.reconcile.garbage import Garbage
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.reconcile.retention import Retention
@@ -97,7 +97,7 @@ class Controller:
             self.dependencies.report.broke(framework, error)
 
     def _see(self, framework: Json) -> None:
-        name = _name(framework)
+        name = full_name(framework)
         reconciler = self.reconcilers.get(name)
         if awaits_collector(framework["metadata"]) and not is_anothers(framework["spec"]):
             self._garbage.expect(name)
@@ -114,10 +114,10 @@ class Controller:
             self._begin(name, framework)
 
     def _lose(self, framework: Json) -> None:
-        self._drop(_name(framework))
+        self._drop(full_name(framework))
         if not is_anothers(framework["spec"]):
             self.dependencies.report.framework_deleted(framework)
-            self._garbage.expect(_name(framework))
+            self._garbage.expect(full_name(framework))
 
     def _own(self, name: Name) -> set[str]:
         """Return the uids of the Framework that is run under a name, and of its ConfigMap."""
@@ -135,7 +135,7 @@ class Controller:
             self._garbage.expect(name)
 
     def _forget(self, framework: Json) -> None:
-        gone = self.reconcilers[_name(framework)]
+        gone = self.reconcilers[full_name(framework)]
         self._drop(gone.key)
         status = None if gone.status is None else to_json(gone.status)
         self.dependencies.report.framework_deleted({**framework, "status": status})
@@ -158,10 +158,6 @@ class Controller:
         if reconciler is not None:
             reconciler.stop()
             self.cache.forget(name)
-
-
-def _name(value: Json) -> Name:
-    return value["metadata"]["namespace"], value["metadata"]["name"]
 
 
 def _is_over(framework: Json) -> bool:

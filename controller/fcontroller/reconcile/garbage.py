@@ -13,12 +13,11 @@ from http import HTTPStatus
 from fcompile.model import names
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
-from fcontroller.api import Json, Projection, Unreachable, path_of
+from fcontroller.api import Json, Name, Projection, Unreachable, path_of
 from fcontroller.breath import Breath
 from fcontroller.decide.owners import awaits_collector, is_config_map, is_framework, owners
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.cache import Cache
-from fcontroller.observe.reflector import Name
 
 _COLLECTED = 30.0
 """Seconds that the garbage collector has."""

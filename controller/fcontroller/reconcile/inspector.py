@@ -15,11 +15,10 @@ from collections.abc import Mapping
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act.pages import Pages
-from fcontroller.api import Json, Unreachable, collection
+from fcontroller.api import Json, Name, Unreachable, collection
 from fcontroller.breath import Breath
 from fcontroller.log import Log, Rarely
 from fcontroller.observe.cache import task_of
-from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.controller import Controller
 from fcontroller.reconcile.pod_renderer import PodRenderer
 

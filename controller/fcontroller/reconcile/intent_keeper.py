@@ -217,9 +217,7 @@ class IntentKeeper:
         goes_with_pods = "deletionTimestamp" in metadata or (FOREGROUND in finalizers and ORPHAN not in finalizers)
         if owners(metadata) == [framework_owner(framework)] and goes_with_pods:
             return False
-        known = framework["metadata"]
-        path = path_of("frameworks", self._namespace, known["name"])
-        found = await requests.find(self._api, path, Projection.METADATA, uid=known["uid"])
+        found = await requests.read_framework(self._api, framework, Projection.METADATA)
         return found is not None and "deletionTimestamp" not in found["metadata"]
 
     async def _write(self, document: Document, uid: str, framework: Json, attempt: int, repair: bool, wanted: Wanted) -> IntentRead:

@@ -22,7 +22,7 @@ from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Json, Projection, Unreachable, version_of
+from fcontroller.api import Json, Name, Projection, Unreachable, full_name, version_of
 from fcontroller.breath import Breath, turns
 from fcontroller.decide import actions
 from fcontroller.decide.conditions import SERVICES_MADE, is_false, set_adopted, set_completed, set_services
@@ -52,7 +52,6 @@ from fcontroller.mailbox import (
     StatusSuperseded,
 )
 from fcontroller.observe.cache import Cache, task_of
-from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.attempt_intent import AttemptIntent
 from fcontroller.reconcile.background import Background
@@ -85,7 +84,7 @@ class Reconciler:
     def __init__(self, dependencies: Dependencies, framework: Json, cache: Cache, over: Callable[[Reconciler], None]) -> None:
         """:param over: is called once the Framework has come to its end, and that is stored and told."""
         self.dependencies, self._cache, self._over = dependencies, cache, over
-        self.key: Name = (framework["metadata"]["namespace"], framework["metadata"]["name"])
+        self.key: Name = full_name(framework)
         self.uid: str = framework["metadata"]["uid"]
         self.owned = cache.of(self.key)
         self.stopped = False

@@ -15,12 +15,11 @@ from fcompile.model.framework import asks_for_pause
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Api, Json, Projection, Unreachable, Unwanted, path_of
+from fcontroller.api import Api, Json, Name, Projection, Unreachable, Unwanted, full_name, path_of, version_of
 from fcontroller.decide.conditions import is_retained, set_retained
 from fcontroller.decide.owners import controller_of
 from fcontroller.decide.spec import tracker_of
 from fcontroller.dependencies import Dependencies
-from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.read_status import read_status
 
 _EVERY = 1.0
@@ -69,8 +68,8 @@ class Retention:
         :param retained: whether its status says that it is kept since it is tracked.
         """
         metadata = framework["metadata"]
-        name, uid, hold = (metadata["namespace"], metadata["name"]), metadata["uid"], self._hold(framework)
-        known, retention, version = self.kept.get(name), self._retention(framework), int(metadata["resourceVersion"])
+        name, uid, hold = full_name(framework), metadata["uid"], self._hold(framework)
+        known, retention, version = self.kept.get(name), self._retention(framework), version_of(framework)
         if known is not None and (known.uid, known.hold, known.retention) == (uid, hold, retention):
             self.kept[name] = known._replace(version=max(version, known.version))
         else:
@@ -81,9 +80,8 @@ class Retention:
 
     def has_seen(self, framework: Json) -> bool:
         """Return whether the Framework is kept as it was at this resourceVersion, or later."""
-        metadata = framework["metadata"]
-        kept = self.kept.get((metadata["namespace"], metadata["name"]))
-        return kept is not None and kept.uid == metadata["uid"] and int(metadata["resourceVersion"]) <= kept.version
+        kept = self.kept.get(full_name(framework))
+        return kept is not None and kept.uid == framework["metadata"]["uid"] and version_of(framework) <= kept.version
 
     def drop(self, name: Name) -> None:
         """Forget a Framework that is gone, or is not over any more."""
@@ -152,10 +150,8 @@ class Retention:
         kept = known._replace(due=now + _LONGEST, failures=0, outlived=False)
         if found is None:
             return kept
-        metadata = found["metadata"]
-        name = metadata["namespace"], metadata["name"]
+        name, version = full_name(found), version_of(found)
         api = self._dependencies.api.when(lambda: _is_same(self.kept.get(name), known))
-        version = int(metadata["resourceVersion"])
         kept = kept._replace(hold=self._hold(found), retention=self._retention(found), version=version)
         over = kept.since + kept.retention
         if kept.hold == _GOES:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fcontroller.api import Api, Body, Json, Unreachable, collection, path_of
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.api import Api, Body, Json, Name, Unreachable, collection, full_name, path_of
+from fcontroller.observe.reflector import Reflector
 
 NODE = "node"
 _AGAIN = 0.5
@@ -134,11 +134,10 @@ class Kubelet:
 
     def _made_before(self, pod: Json) -> int:
         """Return how many other Pods of that name have ended before. The answer stays the same if it is asked again for the same Pod."""
-        metadata = pod["metadata"]
-        ended = self._made.setdefault((metadata["namespace"], metadata["name"]), [])
-        if metadata["uid"] not in ended:
-            ended.append(metadata["uid"])
-        return ended.index(metadata["uid"])
+        uid, ended = pod["metadata"]["uid"], self._made.setdefault(full_name(pod), [])
+        if uid not in ended:
+            ended.append(uid)
+        return ended.index(uid)
 
     async def _end(self, pod: Json) -> None:
         await asyncio.sleep(self._stop)
@@ -190,7 +189,7 @@ def removal(pod: Json) -> Json:
 
 def pod_path(pod: Json) -> str:
     """Return the path of a Pod."""
-    return path_of("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
+    return path_of("pods", *full_name(pod))
 
 
 def now() -> str:
