@@ -233,7 +233,7 @@ def test_the_first_page_of_large_objects_is_decoded_in_many_turns(nested: str, m
     async def work() -> float:
         server = Server(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
         async with server.origin():
-            client = from_kubeconfig(None, address=server.url)
+            client = from_kubeconfig("", address=server.url)
             # Receiving it is done in pieces: only what follows is measured.
             taken, longest = http._Connection._taken, list[Longest]()
 
