@@ -238,6 +238,37 @@ def test_what_others_delete_while_no_controller_runs_is_known_by_the_next(propag
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("label", ["label", "no label"])
+@pytest.mark.parametrize("propagation", ["Foreground", "Background"])
+def test_a_pod_that_was_moved_is_known_by_the_next_controller_whatever_its_labels(propagation: str, label: str) -> None:
+    """One that had lost its label counted as gone: the condition said that it had not been kept."""
+    is_dead = False
+
+    async def dies(method: str, path: str) -> Answer | None:
+        stays = method == "DELETE" and path.endswith("/train-attempt") and not is_dead
+        return refusal(500, "InternalError", "no answer") if stays else None
+
+    async def work() -> None:
+        nonlocal is_dead
+        async with lab(_Late(dies)) as made:
+            await made.make("train", {**spec(3), "activeDeadlineSeconds": 10})
+            await made.until("train", lambda status: status["state"] == "AttemptDeletionPending")
+            await asyncio.sleep(5)
+            await made.kill()
+            is_dead = True
+            if label == "no label":
+                await patch(made, path_of("pods", "default", "train-a-1"), "remove", "/metadata/labels")
+            path = path_of("configmaps", "default", "train-attempt")
+            assert (await made.api.request("DELETE", path, {"propagationPolicy": propagation})).ok
+            await made.restart()
+            status = await made.completed("train")
+            assert await left(made) == {f"train-a-{index}": "Framework" for index in range(3)}
+            assert [one for one in status["conditions"] if one["type"] == "PodsKept"] == []
+            assert str(status).count("podKept") == 3
+
+    run_in_memory(work())
+
+
 def test_a_watch_that_falls_silent_during_the_moves_costs_no_logs() -> None:
     """What is not seen to be the Framework's was deleted together with what the garbage collector had left."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence, Set
 from typing import NamedTuple
 
 from fcompile.model import names
@@ -118,6 +118,16 @@ async def list_owned(api: Api, kind: str, namespace: str, framework: str) -> lis
     """Return the metadata of the objects of a kind that have a Framework's label: no more of it than decisions depend on."""
     pages = pages_of_owned(api, kind, namespace, framework, Projection.METADATA)
     return [_brief(item["metadata"]) async for page, _ in pages for item in page]
+
+
+async def list_pods(api: Api, namespace: str, framework: str, others: Iterable[str]) -> dict[str, Json]:
+    """Return the metadata of the Pods that have a Framework's label, and of others by their names: somebody may have taken it off them."""
+    found = {pod["name"]: pod for pod in await list_owned(api, "pods", namespace, framework)}
+    for name in [name for name in others if name not in found]:
+        pod = await find(api, path_of("pods", namespace, name), Projection.METADATA)
+        if pod is not None:
+            found[name] = _brief(pod["metadata"])
+    return found
 
 
 def _brief(metadata: Json) -> Json:

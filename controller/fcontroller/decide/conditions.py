@@ -181,7 +181,8 @@ def set_not_kept(status: Status, count: int, why: str, generation: int, now: flo
     :param why: says why the ConfigMap went without them.
     """
     in_the_way = f": {_found(status.others, OBJECTS_DELETED)['message']}" if is_false(status, OBJECTS_DELETED) else ""
-    message = f"{count:,} Pods that were to stay went with the ConfigMap, {why}{in_the_way}"
+    which = "1 Pod that was" if count == 1 else f"{count:,} Pods that were"
+    message = f"{which} to stay went with the ConfigMap, {why}{in_the_way}"
     set_condition(status, PODS_KEPT, False, "NotMoved", message, generation, now)
 
 

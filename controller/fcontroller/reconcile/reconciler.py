@@ -153,7 +153,7 @@ class Reconciler:
                     await self._cache.refresh(self.key)
                 status = await read_status(found["status"], self.key[0]) if found and _has_status(found) else None
                 if status is not None and status.state == DELETION_PENDING and status.retry_refused:
-                    status.end.unmoved = kept_keys(status) - await self._moved()
+                    status.end.unmoved = await self._unmoved(status)
                 return mailbox.put(Loaded(found, status))
             except (Refused, Unreachable) as error:
                 failures += 1
@@ -161,10 +161,14 @@ class Reconciler:
                 self.dependencies.report.refused(framework, None, error, failures)
                 await asyncio.sleep(backoff(failures))
 
-    async def _moved(self) -> set[Key]:
-        """Return the tasks whose Pods are the Framework's own: the controller before has moved them. Raises Refused and Unreachable."""
-        pods = await requests.list_owned(self.dependencies.api, "pods", *self.key)
-        return {task_of(pod["name"])[1] for pod in pods if controller_of(pod) == self.uid}
+    async def _unmoved(self, status: Status) -> set[Key]:
+        """Return the tasks whose Pods are to be the Framework's own, and are not: the controller before has moved the others.
+
+        Raises Refused and Unreachable.
+        """
+        kept = {names.pod_name(self.key[1], *key): key for key in kept_keys(status)}
+        pods = await requests.list_pods(self.dependencies.api, *self.key, kept)
+        return {key for name, key in kept.items() if name not in pods or controller_of(pods[name]) != self.uid}
 
     # Its life
 

@@ -15,7 +15,7 @@ from fcompile.model.framework import asks_for_pause
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Api, Json, Name, Projection, Unreachable, Unwanted, full_name, path_of, version_of
+from fcontroller.api import Api, Json, Name, Unreachable, Unwanted, full_name, path_of, version_of
 from fcontroller.decide.conditions import is_retained, set_retained
 from fcontroller.decide.owners import controller_of
 from fcontroller.decide.spec import tracker_of
@@ -175,12 +175,8 @@ class Retention:
         if not (status.get("attemptStatus") or {}).get("retryRefused"):
             return
         namespace, uid = metadata["namespace"], metadata["uid"]
-        pods: dict[str, Json] = {pod["name"]: pod for pod in await requests.list_owned(api, "pods", namespace, metadata["name"])}
-        read = await read_status(status, namespace)
-        for pod_name in [task.attempt.object_name for _, task in read.tasks() if task.pod_kept and task.attempt.object_name not in pods]:
-            found = await requests.find(api, path_of("pods", namespace, pod_name), Projection.METADATA)
-            if found is not None:
-                pods[pod_name] = found["metadata"]
+        kept = [task.attempt.object_name for _, task in (await read_status(status, namespace)).tasks() if task.pod_kept]
+        pods = await requests.list_pods(api, namespace, metadata["name"], kept)
         refused: Refused | None = None
         for pod in pods.values():
             if controller_of(pod) == uid and "deletionTimestamp" not in pod:
