@@ -42,7 +42,7 @@ class Unreachable(Exception):
 
 
 class TooLong(Unreachable):
-    """The answer is longer than the limit. A list can be asked for with fewer objects."""
+    """The answer is longer than the limit, or takes longer. A list can be asked for with fewer objects."""
 
 
 class WentBack(Exception):

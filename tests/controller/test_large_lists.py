@@ -326,3 +326,37 @@ def test_after_a_long_page_of_whole_objects_the_next_is_short(
         assert api.limits == limits
 
     run_in_memory(work())
+
+
+class Slow(Facade):
+    """Takes a second for each object of a list, and is not waited for longer than a minute."""
+
+    def __init__(self) -> None:
+        super().__init__(in_memory().server)
+        self.limits: list[int] = []
+
+    async def request(self, method: str, path: str, *rest: Any, **options: Any) -> Answer:
+        answer = await super().request(method, path, *rest, **options)
+        if method == "GET" and "items" in answer.body:
+            self.limits.append(len(answer.body["items"]))
+            await asyncio.sleep(min(self.limits[-1], 60))
+            if self.limits[-1] > 60:
+                raise TooLong("nothing came for 60 s")
+        return answer
+
+
+def test_a_list_that_takes_too_long_is_asked_for_in_shorter_pages() -> None:
+    """It was asked for at the same length for ever: nobody's Frameworks began."""
+
+    async def work() -> None:
+        api, seen = Slow(), Seen()
+        for number in range(300):
+            await make(api, f"small-{number}")
+        reflector = Reflector(api, PODS, seen)
+        following = asyncio.create_task(reflector.run())
+        async with asyncio.timeout(1200):
+            await reflector.listed.wait()
+        following.cancel()
+        assert len(seen.names) == 300
+
+    run_in_memory(work())

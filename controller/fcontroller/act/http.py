@@ -242,8 +242,8 @@ class _Connection(asyncio.BufferedProtocol):
         return self._taken()
 
     async def whole(self, timeout: float) -> bytes:
-        """Return the whole body."""
-        await self._until(lambda: self._complete, timeout)
+        """Return the whole body. Raises TooLong, too: with fewer objects, a slow server's list may come in time."""
+        await self._until(lambda: self._complete, timeout, TooLong)
         return self._taken()
 
     def read_no_further(self) -> None:
@@ -271,9 +271,9 @@ class _Connection(asyncio.BufferedProtocol):
         self._held = 0
         return body
 
-    async def _until(self, reached: Callable[[], bool], timeout: float) -> None:
+    async def _until(self, reached: Callable[[], bool], timeout: float, late: type[Unreachable] = Unreachable) -> None:
         # A connection that does not answer is useless: ending it is simpler and cheaper than `asyncio.timeout`.
-        timer = self._loop.call_later(timeout, self.abort, f"nothing came for {timeout:g} s")
+        timer = self._loop.call_later(timeout, self.abort, late(f"nothing came for {timeout:g} s"))
         try:
             while not reached():
                 if self._lost:

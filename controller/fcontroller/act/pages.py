@@ -1,4 +1,4 @@
-"""A list, page by page. Pages of large objects are shorter, so that large objects cannot keep a list from being read."""
+"""A list, page by page. Pages of large objects, and of a slow server, are shorter: neither can keep a list from being read."""
 
 from __future__ import annotations
 
