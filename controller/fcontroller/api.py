@@ -42,7 +42,11 @@ class Unreachable(Exception):
 
 
 class TooLong(Unreachable):
-    """The answer is longer than the limit, or takes longer. A list can be asked for with fewer objects."""
+    """The answer is longer than the limit. A list can be asked for with fewer objects."""
+
+
+class TooSlow(TooLong):
+    """The answer takes longer than it may."""
 
 
 class WentBack(Exception):

@@ -25,7 +25,7 @@ from fcontroller.act import client, http
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
 from fcontroller.act.plain import NoServer, look_up, server_of
-from fcontroller.api import Answer, Projection, TooLong, TooLong, Unreachable
+from fcontroller.api import Answer, Projection, TooLong, TooSlow, Unreachable
 from fcontroller.breath import AWAKE
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -331,7 +331,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for() -> None:
 
         async with Server(says_nothing, drips, LENGTH).origin() as origin:
             for number in (1, 2):
-                with pytest.raises(TooLong, match="nothing came for 60 s"):
+                with pytest.raises(TooSlow, match="nothing came for 60 s"):
                     await get(origin)
                 assert loop.passed == pytest.approx(60 * number)
             assert (await get(origin)).body == BODY

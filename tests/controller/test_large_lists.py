@@ -16,7 +16,7 @@ from fcontroller.act import pages as pages_module
 from fcontroller.act.client import from_kubeconfig
 from fcontroller.act.pages import Pages
 from fcontroller.act.pod_owners import PodOwners
-from fcontroller.api import Answer, Body, Projection, TooLong, Unreachable, collection
+from fcontroller.api import Answer, Body, Projection, TooLong, TooSlow, Unreachable, collection
 from fcontroller.decide.owners import controller_of
 from fcontroller.log import Log
 from fcontroller.observe.cache import Cache
@@ -341,7 +341,7 @@ class Slow(Facade):
             self.limits.append(len(answer.body["items"]))
             await asyncio.sleep(min(self.limits[-1], 60))
             if self.limits[-1] > 60:
-                raise TooLong("nothing came for 60 s")
+                raise TooSlow("nothing came for 60 s")
         return answer
 
 
@@ -352,11 +352,14 @@ def test_a_list_that_takes_too_long_is_asked_for_in_shorter_pages() -> None:
         api, seen = Slow(), Seen()
         for number in range(300):
             await make(api, f"small-{number}")
-        reflector = Reflector(api, PODS, seen)
+        said = list[str]()
+        reflector = Reflector(api, PODS, seen, failed=said.append)
         following = asyncio.create_task(reflector.run())
-        async with asyncio.timeout(1200):
+        async with asyncio.timeout(500):
             await reflector.listed.wait()
         following.cancel()
         assert len(seen.names) == 300
+        assert (api.limits[:3], said) == ([300, 62, 7], ["nothing came for 60 s"] * 2)
+        assert max(api.limits[2:]) == 31, "it grows again, and not to what took too long"
 
     run_in_memory(work())

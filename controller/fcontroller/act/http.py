@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httptools
 
-from fcontroller.api import TooLong, Unreachable, Wanted, always
+from fcontroller.api import TooLong, TooSlow, Unreachable, Wanted, always
 from fcontroller.breath import Waker
 
 _KEPT = 30
@@ -242,8 +242,8 @@ class _Connection(asyncio.BufferedProtocol):
         return self._taken()
 
     async def whole(self, timeout: float) -> bytes:
-        """Return the whole body. Raises TooLong, too: with fewer objects, a slow server's list may come in time."""
-        await self._until(lambda: self._complete, timeout, TooLong)
+        """Return the whole body. Raises TooSlow instead of Unreachable when it takes too long."""
+        await self._until(lambda: self._complete, timeout, TooSlow)
         return self._taken()
 
     def read_no_further(self) -> None:

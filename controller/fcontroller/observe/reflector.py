@@ -138,7 +138,7 @@ class Reflector:
 
     async def _list(self) -> str:
         names: set[Name] = set()
-        pages, breath = Pages(self._api, self.path, self._query, self._projection, self._page), Breath()
+        pages, breath = Pages(self._api, self.path, self._query, self._projection, self._page, self._failed), Breath()
         while pages.more:
             answer = await pages.next()
             if answer.code == 410:
