@@ -656,6 +656,32 @@ def test_what_a_framework_has_left_is_told_of_and_deleted(meanwhile: bool) -> No
     run_in_memory(work())
 
 
+def test_what_many_frameworks_have_left_goes_soon() -> None:
+    """One was looked at after the other: after an outage, the Pods of the last of 10,000 ran on for half an hour."""
+    is_slow = False
+
+    async def slow(method: str, path: str) -> None:
+        await asyncio.sleep(0.05 * is_slow)
+
+    async def work() -> None:
+        nonlocal is_slow
+        async with lab(_Uncollected(slow)) as made:
+            for number in range(200):
+                await made.make(f"train{number}", {"taskRoles": [role_spec("worker", 1)]})
+            await asyncio.sleep(20)
+            is_slow, options = True, {"propagationPolicy": "Background"}
+            paths = [path_of("frameworks", "default", f"train{number}") for number in range(200)]
+            assert all([answer.ok for answer in await asyncio.gather(*[made.api.request("DELETE", path, options) for path in paths])])
+            await asyncio.sleep(30)
+            assert len(await made.pods()) > 150
+            await asyncio.sleep(20)
+            assert await made.pods() == []
+            await asyncio.sleep(20)
+            assert made.report.warnings["GarbageLeft",] == 200
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("way", ["foreground", "without its ConfigMap"])
 def test_what_a_framework_has_left_is_told_of_again_and_again(way: str) -> None:
     """An alert must not end while its Pods run on: we may not delete them."""

@@ -27,6 +27,8 @@ _LOOKS = 2.0
 """Seconds between two looks at what is due by then."""
 _AT_A_TIME = 16
 """Pods of one Framework that are deleted at the same time."""
+_FRAMEWORKS = 8
+"""Frameworks of one namespace that are looked at at the same time: each takes four reads."""
 _LEFT = (
     "The Framework was deleted, and Kubernetes' garbage collector has not deleted its ConfigMap and Pods, which may run on. "
     "The controller deletes them"
@@ -92,6 +94,11 @@ class Garbage:
 
     async def _work(self, namespace: str) -> None:
         while due := self._due[namespace]:
+            await asyncio.gather(*[self._take(due) for _ in range(_FRAMEWORKS)])
+        del self._due[namespace]
+
+    async def _take(self, due: dict[Name, str]) -> None:
+        while due:
             name = next(iter(due))
             framework = requests.head_of(name, due.pop(name))
             try:
@@ -104,7 +111,6 @@ class Garbage:
                 self._dependencies.report.refused(framework, None, error, 1)
             except Exception as error:  # Whatever is wrong with one, the others go all the same.
                 self._dependencies.report.broke(framework, error)
-        del self._due[namespace]
 
     async def _left(self, name: Name) -> dict[str, Json]:
         """Return the metadata of what is to be deleted, by path. Raises Refused and Unreachable.
