@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from fcompile.model import names
 from fcontroller.api import Answer, Json, Unreachable, collection, path_of
 from fcontroller.decide import states
@@ -17,6 +19,7 @@ from fcontroller.decide.conditions import set_condition
 from fcontroller.decide.context import SNAPSHOTS
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.log import Log, Rarely
+from fcontroller.report import events as events_module
 from fcontroller.report.events import NORMAL, WARNING, Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.testing.memory_api.facade import Facade
@@ -503,6 +506,33 @@ def test_an_event_that_waits_is_written_once_however_often_it_was_repeated_meanw
         await asyncio.sleep(300 * 0.5 + 60)
         assert recorder.results.total() - before <= 300
         assert all(event.value["count"] == event.written == 60 for event in recorder._events.values())
+
+    in_virtual_time(work)
+
+
+def test_frameworks_that_come_and_go_faster_than_events_are_written_fill_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And they keep no Events of other namespaces from being written."""
+    monkeypatch.setattr(events_module, "_WAITING", 100)
+
+    class Slow(Counted):
+        async def request(self, method: str, *rest: Any, **options: Any) -> Answer:
+            await asyncio.sleep(0.5)
+            return await super().request(method, *rest, **options)
+
+    async def work(loop: VirtualLoop) -> None:
+        recorder = Recorder(Slow(), loop.wall)
+        for number in range(1000):
+            about = {"name": "f", "namespace": "n", "uid": str(number), "resourceVersion": "1"}
+            recorder.record({**FRAMEWORK, "metadata": about}, "Normal", "AttemptStarted", "begun")
+            await asyncio.sleep(0.1)
+        assert recorder.waiting <= 100
+        assert recorder.results["dropped"] > 600
+        recorder.record(FRAMEWORK, "Normal", "AttemptStarted", "begun")
+        before = recorder.results["written"]
+        await asyncio.sleep(0.7)
+        assert recorder.results["written"] - before >= 2, "that of another namespace too"
+        await asyncio.sleep(100)
+        assert (recorder.waiting, recorder.results.total()) == (0, 1001)
 
     in_virtual_time(work)
 

@@ -18,6 +18,9 @@ _BURST, _REFILL = 25, 60.0
 """Events that a Framework can have at once, and seconds until it can have one more."""
 _KNOWN = 20_000
 """Events, and Frameworks, that are remembered. Of one that is forgotten too early, each repetition is a new Event for etcd."""
+_WAITING = 10_000
+"""Events of one namespace that wait to be written, from which on new ones are dropped. Where Frameworks come and go faster than they are
+written, there would be ever more of them, each of 2 KB."""
 _FORGOTTEN = 600.0
 """Seconds after which an Event that is not repeated is forgotten. Whatever is tried again is so within a minute or two."""
 _LONGEST = 1_000
@@ -91,17 +94,16 @@ class Recorder:
         }
 
     def _enqueue(self, event: _Event) -> None:
-        event.due = None
+        event.due, namespace = None, event.value["metadata"]["namespace"]
         if event.written is not None:
             event.wait = min(event.wait * 2, _LONGEST_WAIT)
-        elif not self._allowed(event.value["involvedObject"]["uid"]):
+        elif len(self._queues.get(namespace, ())) >= _WAITING or not self._allowed(event.value["involvedObject"]["uid"]):
             self.results["dropped"] += 1
             return
         event.written = event.written or 0
         if event.queued:  # A server that is slow would be further behind with each repetition.
             return
         event.queued = True
-        namespace = event.value["metadata"]["namespace"]
         if namespace in self._queues:
             self._queues[namespace].append(event)
             return
