@@ -46,6 +46,13 @@ def test_the_one_that_is_met_by_the_last_task_ends_the_attempt(policy: dict[str,
     assert trigger["message"] == f"2 tasks of role a have {what}, which meets min{what.capitalize()}TaskCount 2"
 
 
+def test_one_task_that_meets_a_policy_is_one() -> None:
+    world = running(role("a", {**FAILED, "minFailedTaskCount": 1}))
+    world.finish(world.pods["a", 2], 7)
+    world.run(3)
+    assert completion(world)["trigger"]["message"] == "1 task of role a has failed, which meets minFailedTaskCount 1"
+
+
 def complete(context: ReconcileContext, key: tuple[str, int], code: int, when: float) -> tuple[Role, Task]:
     """Let a task have completed then, of which only the policies do not know yet."""
     role, task = find(context.status, key)

@@ -114,6 +114,22 @@ def test_a_good_end() -> None:
     assert {kind: said(status, kind)["status"] for kind in ("Completed", "Succeeded")} == {"Completed": "True", "Succeeded": "True"}
 
 
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"trigger": {"message": "1 task of role a has failed"}, "diagnostics": "PodPattern unmatched"}, ": 1 task of role a has failed"),
+        ({"diagnostics": "The Framework was told to stop"}, ": The Framework was told to stop"),
+        ({}, ""),
+    ],
+)
+def test_the_end_is_said_with_why(more: dict[str, Any], why: str) -> None:
+    """The Event that says so is gone after an hour."""
+    status = Status("f-attempt", 0)
+    status.attempt.completion = {"code": 7, "phrase": "Broke", "type": {"name": "Failed", "attributes": []}, **more}
+    conditions.set_completed(status, 1, 10)
+    assert said(status, "Completed")["message"] == said(status, "Succeeded")["message"] == f"7 Broke{why}"
+
+
 @pytest.mark.parametrize(("phrase", "reason"), [("My_Phrase1", "My_Phrase1"), ("my phrase", "Failed"), ("", "Failed"), ("Ends_", "Ends_")])
 def test_the_end_is_said_with_a_reason_that_kubernetes_takes(phrase: str, reason: str) -> None:
     status = Status("f-attempt", 0)

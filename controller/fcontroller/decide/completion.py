@@ -89,7 +89,8 @@ def _met(role: Role, task: Task, reached: int, wanted: int, what: str) -> Json:
     own = task.attempt.completion
     assert own is not None
     policy = f"min{what.capitalize()}TaskCount"
-    message = f"{reached} tasks of role {role.name} have {what}, which meets {policy} {wanted}"
+    which = f"1 task of role {role.name} has" if reached == 1 else f"{reached} tasks of role {role.name} have"
+    message = f"{which} {what}, which meets {policy} {wanted}"
     taken = {key: value for key, value in own.items() if key != "pod"}
     return {**taken, "trigger": _trigger(role, task, message)}
 

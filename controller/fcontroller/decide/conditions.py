@@ -223,7 +223,8 @@ def set_completed(status: Status, generation: int, now: float) -> None:
     """Set the condition that the Framework has ended, and how."""
     completion = status.attempt.completion
     assert completion is not None
-    phrase, message = str(completion["phrase"]), f"{completion['code']} {completion['phrase']}".rstrip()
+    phrase, why = str(completion["phrase"]), (completion.get("trigger") or {}).get("message") or completion.get("diagnostics")
+    message = f"{completion['code']} {phrase}".rstrip() + (f": {why}" if why else "")
     reason = phrase if _REASON.fullmatch(phrase) else completion["type"]["name"]
     set_condition(status, COMPLETED, True, reason, message, generation, now)
     set_condition(status, SUCCEEDED, completion["type"]["name"] == "Succeeded", reason, message, generation, now)
