@@ -29,7 +29,7 @@ TRUE, UNKNOWN, FALSE = True, None, False
 def test_verdicts(reviewed: str | None, rules: Rules, value: bool | None, reason: str, may_run: bool) -> None:
     verdict = review(reviewed, SAME, rules)
     assert (verdict.reviewed, verdict.reason, verdict.may_run) == (value, reason, may_run)
-    assert may_run or ("`fcompile build`" in verdict.message and "until then no Pod is made of it" in verdict.message)
+    assert may_run or ("`fcompile build`" in verdict.message and "until then no Pod is made of it, and a restart waits" in verdict.message)
 
 
 def test_of_an_edit_that_was_not_reviewed_counts_and_policies_hold() -> None:

@@ -38,7 +38,8 @@ def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
     """Compare the digest of what was reviewed, if there is one, with that of what would run."""
     if reviewed == digest:
         return Verdict(True, "DigestMatches", f"What runs was reviewed: {digest}", True)
-    fix = "compile it with `fcompile build`, review and apply that" + ("; until then no Pod is made of it" if rules.enforce else "")
+    held = "; until then no Pod is made of it, and a restart waits" if rules.enforce else ""
+    fix = f"compile it with `fcompile build`, review and apply that{held}"
     if not reviewed:
         said = "The Framework has no digest of what was reviewed"
         return Verdict(False if rules.require else None, "NotCompiled", f"{said}: {fix}" if rules.require else said, not rules.require)
