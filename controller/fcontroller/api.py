@@ -45,8 +45,8 @@ class TooLong(Unreachable):
     """The answer is longer than the limit. A list can be asked for with fewer objects."""
 
 
-class TooSlow(TooLong):
-    """The answer takes longer than it may."""
+class TooSlow(Unreachable):
+    """The answer takes longer than it may. A list can be asked for with fewer objects."""
 
 
 class WentBack(Exception):

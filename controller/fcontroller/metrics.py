@@ -117,7 +117,7 @@ METRICS = {
         ("reason",),
     ),
     "fcontroller_events": Described(
-        "counter", "Kubernetes Events: written, failed, or dropped since the Framework had too many", ("result",)
+        "counter", "Kubernetes Events: written, failed, or dropped since the Framework had too many, or too many wait", ("result",)
     ),
 }
 
