@@ -114,13 +114,31 @@ IN_FORCE = Verdict(Effect.NOTHING, "this is in force: the edit in the cluster is
 OF_MANAGED_BY = Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
 
 
-def of_pause(paused: bool, state: State) -> Verdict:
-    """Return the verdict on an edit of the annotation that pauses; `paused` is its new state."""
-    held = "nothing is created, retried or deleted until the annotation goes"
-    return _ended(state) or Verdict(Effect.ON_THE_FLY, held if paused else "it goes on where it was paused, with what the spec says then")
+AT_ONCE = "at once"
 
 
-def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
+def when(paused: bool, is_held: bool = False) -> str:
+    """Return when an edit takes effect where the Framework is paused, or has a digest that is not that of the spec."""
+    return "once the pause is over" if paused else "once it is compiled again" if is_held else AT_ONCE
+
+
+def of_pause(paused: bool, ends: str, state: State) -> Verdict:
+    """Return the verdict on an edit of the annotation that pauses; `paused` is its new state.
+
+    :param ends: what of that which was held ends Pods, or may; empty: nothing.
+    """
+    if ended := _ended(state):
+        return ended
+    if paused:
+        return Verdict(Effect.ON_THE_FLY, "nothing is created, retried or deleted until the annotation goes")
+    return _going_on("it goes on where it was paused, with what the spec says then", ends)
+
+
+def _going_on(reason: str, ends: str) -> Verdict:
+    return Verdict(Effect.ON_THE_FLY, f"{reason}; {ends}" if ends else reason, ends_pods=bool(ends))
+
+
+def of_restart(wanted: bool, when: str, state: State) -> Verdict:
     """Return the verdict on an edit of the annotation that restarts; `wanted` tells whether it has a value now."""
     if ended := _ended(state):
         return ended
@@ -128,7 +146,6 @@ def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
         return Verdict(Effect.NOTHING, "only a new value restarts")
     if state is State.WAITS:
         return Verdict(Effect.NOTHING, "no attempt has begun that could be ended")
-    when = "once the pause is over" if paused else "at once"
     if state is State.ENDS:
         return Verdict(Effect.ON_THE_FLY, f"the attempt is ending already: if another one follows, it begins {when}")
     return Verdict(
@@ -144,17 +161,18 @@ def of_metadata(field: str, after: Any, ends_pods: bool) -> Verdict:
     return OF_TEXT
 
 
-def of_digest(is_held: bool, state: State) -> Verdict:
-    """Return the verdict on a digest that was that of the spec and is not any more, or the other way round."""
+def of_digest(is_held: bool, ends: str, state: State) -> Verdict:
+    """Return the verdict on a digest that was that of the spec and is not any more, or the other way round.
+
+    :param ends: as in `of_pause`.
+    """
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     if is_held:
         return Verdict(
             Effect.ON_THE_FLY, "the digest is not that of the spec: no attempt begins, and no Pod is made from the edit; compile it again"
         )
-    return Verdict(
-        Effect.ON_THE_FLY, "no digest of another spec is in the way any more: an attempt may begin, and Pods are made from the spec"
-    )
+    return _going_on("no digest of another spec is in the way any more: an attempt may begin, and Pods are made from the spec", ends)
 
 
 def of_execution_type(before: str, after: str, state: State) -> Verdict:
@@ -182,7 +200,7 @@ def of_retry_policy(state: State) -> Verdict:
     return _ended(state, stopped) or Verdict(Effect.ON_THE_FLY, "the new policy decides when the attempt completes")
 
 
-def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
+def of_deadline(before: int | None, after: int | None, when: str, state: State) -> Verdict:
     """Return the verdict on an edit of `activeDeadlineSeconds`. None: there is no deadline."""
     if ended := _ended(state):
         return ended
@@ -195,7 +213,7 @@ def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, f"the attempt that ends keeps its code, and from {over} no other one follows")
     reason = f"{over}, every task is ended, with code -240, and the Framework completes"
     if before is None or after < before:
-        return Verdict(Effect.ON_THE_FLY, f"{reason}; if that time has already passed, at once", ends_pods=True)
+        return Verdict(Effect.ON_THE_FLY, f"{reason}; if that time has already passed, {when}", ends_pods=True)
     return Verdict(Effect.ON_THE_FLY, reason)
 
 
@@ -234,29 +252,34 @@ def of_task_policy(state: State) -> Verdict:
     return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "the new policy decides when a task's attempt completes")
 
 
-def of_completion_policy(before: int, after: int, completed: int | None, state: State) -> Verdict:
+def of_completion_policy(before: int, after: int, completed: int | None, when: str, state: State) -> Verdict:
     """Return the verdict on an edit of a number in a role's completion policy. A number below 1 is never reached.
 
     :param completed: how many of the role's tasks have completed as it counts them; None: not known.
     """
     tighter = after >= 1 and not 1 <= before <= after
     if state is State.RUNS and tighter and (completed is None or completed >= after):
-        reason = "if the tasks that have completed meet it, all others are ended at once"
+        reason = f"if the tasks that have completed meet it, all others are ended {when}"
         if completed is not None:
-            reason = "the tasks that have completed meet it: all others are ended at once"
+            reason = f"the tasks that have completed meet it: all others are ended {when}"
         return Verdict(Effect.ON_THE_FLY, reason, ends_pods=True)
-    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it is checked at once against the tasks that have completed")
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, f"it is checked {when} against the tasks that have completed")
 
 
-def of_scale(before: int, after: int, state: State, removed_may_run: bool) -> Verdict:
-    """Return the verdict on an edit of `taskNumber`. A role that is added had no tasks before; one that is removed has none after."""
+def of_scale(before: int, after: int, when: str, state: State, *, removed_may_run: bool, completes: bool) -> Verdict:
+    """Return the verdict on an edit of `taskNumber`. A role that is added had no tasks before; one that is removed has none after.
+
+    :param completes: whether all tasks that stay have completed.
+    """
     if settled := _in_attempt(state) or _waiting(state):
         return settled
     if before == after:
         return Verdict(Effect.NOTHING, "the role has no task")
-    if after < before and removed_may_run:
-        return Verdict(Effect.ON_THE_FLY, "tasks that are removed are ended at once", ends_pods=True)
-    return Verdict(Effect.ON_THE_FLY, "the Framework is rescaled")
+    ends = after < before and removed_may_run
+    reason = f"tasks that are removed are ended {when}" if ends else f"the Framework is rescaled{_later(when)}"
+    if completes:
+        reason += ", and the attempt completes: all tasks that stay have completed"
+    return Verdict(Effect.ON_THE_FLY, reason, ends)
 
 
 def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, Any], state: State) -> Verdict:
@@ -277,10 +300,14 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
     return Verdict(Effect.NEW_ATTEMPT, ANEW)
 
 
-def of_service(before: Any, after: Any, state: State) -> Verdict:
+def of_service(before: Any, after: Any, when: str, state: State) -> Verdict:
     """Return the verdict on an edit of a role's Service."""
     what = "created" if before is None else "deleted" if after is None else "changed"
-    return _in_attempt(state) or _waiting(state) or Verdict(Effect.ON_THE_FLY, f"the Service is {what}")
+    return _in_attempt(state) or _waiting(state) or Verdict(Effect.ON_THE_FLY, f"the Service is {what}{_later(when)}")
+
+
+def _later(when: str) -> str:
+    return "" if when == AT_ONCE else f" {when}"
 
 
 def _ended(state: State, stopped: str = "the Framework is told to stop") -> Verdict | None:

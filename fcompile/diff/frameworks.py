@@ -12,6 +12,7 @@ from fcompile.diff import effects, tasks
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
+from fcompile.diff.held import Held
 from fcompile.diff.resources import role_requests
 from fcompile.lower.digest import document_digest
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY, with_containers
@@ -147,16 +148,17 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
 def _changes(before: Side, after: Side) -> Iterator[Change]:
     old, new = before.compiled.framework, after.compiled.framework
     state = effects.state(old["spec"], new["spec"], before.status)
+    held = Held(old, new, before.status, state)
     is_held, right = after.is_held, [side.compiled.intent.digest for side in (before, after)]
     if before.is_held is not is_held or (is_held and (before.digest, right[0]) != (after.digest, right[1])):
         said = [ABSENT if side.digest is None else side.digest for side in (before, after)]
         was = said[0] if said[0] != said[1] else right[1]  # the spec has changed, and the digest has not
-        yield Change("", "framework", _DIGEST, was, said[1], *effects.of_digest(is_held, state))
+        yield Change("", "framework", _DIGEST, was, said[1], *effects.of_digest(is_held, held.by_digest(), state))
     is_compiled = [side.digest is not None for side in (before, after)]  # that always gives the namespace
     if before.in_git and is_compiled[0] is is_compiled[1] and before.says_namespace is not after.says_namespace:
         was, now = (side.compiled.namespace if side.says_namespace else ABSENT for side in (before, after))
         yield Change("", "framework", "metadata.namespace", was, now, *effects.OF_NAMESPACE)
-    yield from _of_the_framework(old, new, state, effects.removal_ends_pods(old["spec"], before.status))
+    yield from _of_the_framework(held, is_held)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
     context = _Context(after, state, before.status)
@@ -164,8 +166,13 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
 
-def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: State, removal_ends_pods: bool) -> Iterator[Change]:
-    """Yield the changes of the Framework's own fields."""
+def _of_the_framework(held: Held, is_held: bool) -> Iterator[Change]:
+    """Yield the changes of the Framework's own fields.
+
+    :param is_held: by a digest that is not that of the spec.
+    """
+    old, new, status, state = held
+    removal_ends_pods = effects.removal_ends_pods(old["spec"], status)
 
     def changed(difference: Difference, verdict: Verdict) -> Change:
         return Change("", "framework", difference.field, difference.before, difference.after, *verdict)
@@ -173,9 +180,9 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
     paused = asks_for_pause(new)
     for difference in differences(_metadata(old), _metadata(new), ANY, "metadata"):
         if difference.field == _PAUSE and paused is not asks_for_pause(old):
-            yield changed(difference, effects.of_pause(paused, state))
+            yield changed(difference, effects.of_pause(paused, held.by_pause(), state))
         elif difference.field == _RESTART:
-            yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))
+            yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), effects.when(paused, is_held), state))
         else:
             after = None if difference.after in (ABSENT, []) else difference.after
             yield changed(difference, effects.of_metadata(difference.field, after, removal_ends_pods))
@@ -184,7 +191,7 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
         "managedBy": lambda before, after: effects.OF_MANAGED_BY,
         "executionType": lambda before, after: effects.of_execution_type(before, after, state),
         "retryPolicy": lambda before, after: effects.of_retry_policy(state),
-        "activeDeadlineSeconds": lambda before, after: effects.of_deadline(before, after, state),
+        "activeDeadlineSeconds": lambda before, after: effects.of_deadline(before, after, effects.when(paused), state),
         "cleanPodPolicy": lambda before, after: effects.of_clean_pod_policy(before, after, state),
         "ttlSecondsAfterFinished": lambda before, after: effects.of_time_to_live(after, state),
     }
@@ -213,6 +220,7 @@ class _Context:
     def __init__(self, after: Side, state: State, status: Any) -> None:
         self.state = state
         self.status = status
+        self.is_held, self.paused = after.is_held, asks_for_pause(after.compiled.framework)
         self.framework = after.compiled.intent.framework
         self.namespace = after.compiled.namespace
         self.retry_policy = after.compiled.intent.retry_policy
@@ -256,7 +264,11 @@ class _Context:
         before, after = old.task_number if old else 0, new.task_number if new else 0
         if old is not None and new is not None and before == after:
             return
-        verdict = effects.of_scale(before, after, self.state, tasks.may_run(self.status, name, after, before))
+        is_held = self.is_held and (old is None or new is None)
+        completes = not is_held and tasks.have_completed(self.status, {role.name: role.task_number for role in self._after.roles})
+        may_run = tasks.may_run(self.status, name, after, before)
+        when = effects.when(self.paused, is_held)
+        verdict = effects.of_scale(before, after, when, self.state, removed_may_run=may_run, completes=completes)
         pods: tuple[Pods, ...] = ()
         if verdict.effect is Effect.ON_THE_FLY and self.state is State.RUNS:
             pods = (self._pods(name, before, after, "created") if after > before else self._pods(name, after, before, "deleted"),)
@@ -273,7 +285,9 @@ class _Context:
                 verdict = effects.of_task_policy(self.state)
             else:
                 completed = tasks.completed(self.status, name, failed=difference.field.endswith("minFailedTaskCount"))
-                verdict = effects.of_completion_policy(difference.before, difference.after, completed, self.state)
+                verdict = effects.of_completion_policy(
+                    difference.before, difference.after, completed, effects.when(self.paused), self.state
+                )
             yield Change(
                 name,
                 "role",
@@ -312,7 +326,9 @@ class _Context:
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:
             return
-        verdict = effects.IN_FORCE if self.is_in_force else effects.of_service(old, new, self.state)
+        verdict = (
+            effects.IN_FORCE if self.is_in_force else effects.of_service(old, new, effects.when(self.paused, self.is_held), self.state)
+        )
         if old is None or new is None:
             yield Change(
                 name, "service", "service", ABSENT if old is None else _ports(old), ABSENT if new is None else _ports(new), *verdict

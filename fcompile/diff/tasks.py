@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fcompile.model.values import mapping, sequence, text
@@ -15,6 +16,30 @@ def may_run(status: Any, role: str, first: int, end: int) -> bool:
     if tasks is None or len(tasks) < end:
         return True
     return any(text(task, "state") != COMPLETED for task in tasks[first:end])
+
+
+def any_may_run(status: Any) -> bool:
+    """Return whether any task may have a running Pod."""
+    known = by_role(status)
+    return not known or any(text(task, "state") != COMPLETED for of_role in known.values() for task in of_role)
+
+
+def have_completed(status: Any, counts: Mapping[str, int]) -> bool:
+    """Return whether all tasks of these roles have completed, and it is known that they have.
+
+    :param counts: by role, how many of its tasks count.
+    """
+    known = by_role(status)
+    wanted = [known.get(role, [])[:count] for role, count in counts.items()]
+    return sum(map(len, wanted)) == sum(counts.values()) and all(text(task, "state") == COMPLETED for of in wanted for task in of)
+
+
+def ended(status: Any, role: str, failed: bool) -> int:
+    """Count the role's tasks of which an attempt has failed, or succeeded, and perhaps is retried."""
+    return sum(
+        bool(mapping(mapping(task, "attemptStatus"), "completionStatus")) and _has_failed(task) is failed
+        for task in by_role(status).get(role, [])
+    )
 
 
 def completed(status: Any, role: str, failed: bool) -> int | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fcompile.model.names import GROUP, PAUSE_ANNOTATION
+from fcompile.model.names import GROUP, PAUSE_ANNOTATION, RESTART_ANNOTATION
 
 MANAGED_BY = (f"{GROUP}/frameworkcontroller", "kueue.x-k8s.io/multikueue")
 LIFETIME = ("activeDeadlineSeconds", "cleanPodPolicy", "ttlSecondsAfterFinished")
 """Fields of the spec that say when a Framework ends, and what is left of it. They have no defaults: an intent has those that are given."""
 KEEPS_PODS = ("Running", "None")
 """Values of `cleanPodPolicy` under which finished Pods stay. Pods that run are always ended, so that both mean the same."""
+_RESTART_LENGTH = 100
+"""Characters of a restart annotation that count: they are kept in the status."""
 MAX_TASKS = 10_000
 """Of one role, and of all roles of a Framework together."""
 STATUS_BYTES_PER_TASK = 110
@@ -42,3 +44,8 @@ def is_anothers(spec: Mapping[str, Any]) -> bool:
 def asks_for_pause(framework: Mapping[str, Any]) -> bool:
     """Return whether a Framework is annotated to be held as it is. Stop works all the same, so that this alone does not pause it."""
     return bool((framework["metadata"].get("annotations") or {}).get(PAUSE_ANNOTATION) == "true")
+
+
+def restart_of(framework: Mapping[str, Any]) -> str:
+    """Return the value of a Framework's restart annotation, as much as counts of it; the empty string: it has none."""
+    return str((framework["metadata"].get("annotations") or {}).get(RESTART_ANNOTATION) or "")[:_RESTART_LENGTH]

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.model.framework import asks_for_pause
+from fcompile.model.framework import asks_for_pause, restart_of
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
-from fcontroller.decide.spec import restart_of
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, STATES
 from fcontroller.decide.status_json import to_json
 from tests.decide.test_as_upstream import compared

@@ -7,7 +7,7 @@ import pytest
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.frameworks import compare
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
-from tests.diff.frameworks import annotated, diff, effects, framework, role, side, spec
+from tests.diff.frameworks import Json, annotated, diff, effects, framework, role, side, spec
 
 IMAGE = "worker: spec.containers[main].image"
 OLD, NEW = role(retry=1), role(retry=1, pod={"containers": [{"name": "main", "image": "a:2"}]})
@@ -201,11 +201,14 @@ def test_zeros_that_upstream_stored() -> None:
     assert [bool(change.note) for change in (diff(spec(stored), spec(written)) or found).changes] == [False, True]
 
 
+GOES_ON = "it goes on where it was paused, with what the spec says then"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "effect", "reason"),
     [
         (None, "true", "on-the-fly", "nothing is created, retried or deleted until the annotation goes"),
-        ("true", "false", "on-the-fly", "it goes on where it was paused, with what the spec says then"),
+        ("true", "false", "on-the-fly", f"{GOES_ON}; what was held meanwhile may end Pods"),
         (None, "false", "nothing", "for people and tools; nothing that runs depends on it"),
     ],
 )
@@ -247,3 +250,45 @@ def test_a_namespace_that_is_written_out() -> None:
     for compiled, source in (said, unsaid), (unsaid, said):
         assert compare(source, compiled._replace(digest=compiled.compiled.intent.digest)) is None, "build writes it"
     assert compare(said._replace(in_git=False), unsaid) is None, "the cluster always has it"
+
+
+def reasons(before: Json, after: Json, status: Json | None = None) -> list[str]:
+    found = diff(before, after, status)
+    return [change.reason for change in found.changes] if found else []
+
+
+def test_an_edit_during_a_pause_takes_effect_after_it() -> None:
+    policy = {"minFailedTaskCount": 2}
+    before = annotated(spec(role(count=3, frameworkAttemptCompletionPolicy=policy), activeDeadlineSeconds=60), PAUSE_ANNOTATION, "true")
+    service = {"ports": [{"port": 80}]}
+    after = annotated(spec(role(), role("ps", service=service), activeDeadlineSeconds=30), PAUSE_ANNOTATION, "true")
+    assert sorted({reason.partition("; ")[2] or reason for reason in reasons(before, after)}) == [
+        "if that time has already passed, once the pause is over",
+        "if the tasks that have completed meet it, all others are ended once the pause is over",
+        "tasks that are removed are ended once the pause is over",
+        "the Framework is rescaled once the pause is over",
+        "the Service is created once the pause is over",
+    ]
+
+
+def test_an_edit_that_was_not_reviewed_changes_no_role_before_it_is() -> None:
+    before, after = (side(framework(spec(*roles))) for roles in ((role(), role("ps", 3)), (role("worker", 1), role("main"))))
+    found = compare(before, after._replace(digest="v1:sha256:" + "0" * 64))
+    assert found is not None
+    assert {change.role: change.reason for change in found.changes if change.role} == {
+        "worker": "tasks that are removed are ended at once",
+        "ps": "tasks that are removed are ended once it is compiled again",
+        "main": "the Framework is rescaled once it is compiled again",
+    }
+
+
+@pytest.mark.parametrize(
+    ("states", "completes"),
+    [(("Completed", "AttemptRunning"), True), (("AttemptRunning", "Completed"), False), (("Completed",), True), ((), False)],
+)
+def test_a_smaller_scale_may_end_the_attempt(states: tuple[str, ...], completes: bool) -> None:
+    """Once all tasks that stay have completed."""
+    tasks = [{"state": state} for state in states]
+    status = {"state": "AttemptRunning", "attemptStatus": {"taskRoleStatuses": [{"name": "worker", "taskStatuses": tasks}]}}
+    (reason,) = reasons(spec(role()), spec(role(count=1)), status)
+    assert reason.endswith(", and the attempt completes: all tasks that stay have completed") is completes

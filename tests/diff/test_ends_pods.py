@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fcompile.cli import main
+from fcompile.diff.frameworks import compare
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from tests.diff.frameworks import Json, annotated, diff, framework, role, side, spec
 from tests.diff.test_command import config, put
@@ -31,13 +33,24 @@ def status(state: str = "AttemptRunning", *tasks: Json) -> Json:
     return {"state": state, "attemptStatus": {"taskRoleStatuses": roles}}
 
 
-RUNS, DONE, FAILED = task("AttemptRunning"), task("Completed", "Succeeded"), task("Completed", "Failed")
+RUNS: Json = {"state": "AttemptRunning", "attemptStatus": {"completionStatus": None}}
+DONE, FAILED = task("Completed", "Succeeded"), task("Completed", "Failed")
 FEWER, RENAMED = spec(role("ps"), role("worker", 2)), spec(role("server"), role("worker", 4))
 RESTARTED = annotated(TWO, RESTART_ANNOTATION, "now")
 STOP = {**TWO, "executionType": "Stop"}
 DEADLINE = {**TWO, "activeDeadlineSeconds": 60}
 LATER = {**TWO, "activeDeadlineSeconds": 61}
 OWNED = {**TWO, "metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "1"}]}}
+
+HELD = annotated(TWO, PAUSE_ANNOTATION, "true")
+ENDED = task("AttemptDeletionPending")
+
+
+def held(value: Json, **of_status: Any) -> tuple[Json, Json, Json]:
+    """A Framework that is paused, the same without the pause, and a status in which two tasks have ended and two run."""
+    annotations = value.get("metadata", {}).get("annotations", {})
+    paused = {**value, "metadata": {"annotations": {**annotations, PAUSE_ANNOTATION: "true"}}}
+    return paused, value, {**status("AttemptRunning", ENDED, DONE, RUNS, RUNS), **of_status}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +91,22 @@ OWNED = {**TWO, "metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "C
         (TWO, RESTARTED, None, True),
         (RESTARTED, TWO, None, False),
         (TWO, RESTARTED, {"state": "AttemptCreationPending"}, False),
-        (TWO, annotated(TWO, PAUSE_ANNOTATION, "true"), None, False),
+        (TWO, HELD, None, False),
+        (HELD, TWO, None, True),
+        (HELD, TWO, status("AttemptRunning", RUNS, RUNS, DONE, RUNS), False),
+        (HELD, TWO, status("AttemptDeletionPending", RUNS, RUNS, DONE, FAILED), True),
+        (HELD, TWO, status("AttemptDeletionPending", DONE, DONE, DONE, FAILED), False),
+        (HELD, TWO, {"state": "AttemptCreationPending"}, False),
+        (HELD, TWO, {"state": "Completed"}, False),
+        (*held(policy(2)), False),
+        (*held(policy(1)), True),
+        (*held(policy(-1, 1)), True),
+        (*held(policy(-1, 2)), False),
+        (*held({**policy(2), "activeDeadlineSeconds": 60}), True),
+        (*held(annotated(policy(2), RESTART_ANNOTATION, "now")), True),
+        (*held(annotated(policy(2), RESTART_ANNOTATION, "now"), observedRestart="now"), False),
+        (*held(spec(role("ps"), role("worker", 3, frameworkAttemptCompletionPolicy={"minFailedTaskCount": 2}))), True),
+        (*held(spec(role("ps"))), True),
         (TWO, OWNED, None, True),
         (TWO, OWNED, {"state": "Completed"}, False),
         (OWNED, TWO, None, False),
@@ -116,6 +144,27 @@ def test_an_edit(before: Json, after: Json, status: Json | None, ends: bool) -> 
     assert found.ends_pods is ends
 
 
+WITH_RESTART = annotated(policy(2), RESTART_ANNOTATION, "now")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status", "ends"),
+    [
+        (policy(2), policy(2), None, True),
+        (policy(2), policy(2), status("AttemptRunning", ENDED, DONE, RUNS, RUNS), False),
+        (WITH_RESTART, WITH_RESTART, status("AttemptRunning", ENDED, DONE, RUNS, RUNS), True),
+        (spec(role("ps")), spec(role("ps")), status("AttemptRunning", ENDED, DONE, RUNS, RUNS), True),
+        (spec(role("ps")), spec(role("ps")), status("AttemptRunning", DONE, DONE), False),
+    ],
+)
+def test_a_digest_that_is_right_again(before: Json, after: Json, status: Json | None, ends: bool) -> None:
+    """A restart waits for a review, and so does the end of roles that are removed."""
+    stale, right = (side(framework(value), status) for value in (before, after))
+    found = compare(stale._replace(digest="v1:sha256:" + "0" * 64), right._replace(digest=right.compiled.intent.digest))
+    assert found is not None
+    assert found.ends_pods is ends
+
+
 @pytest.mark.parametrize(
     ("before", "status", "ends"),
     [
@@ -130,8 +179,6 @@ def test_an_edit(before: Json, after: Json, status: Json | None, ends: bool) -> 
     ],
 )
 def test_a_removal(before: Json, status: Json | None, ends: bool) -> None:
-    from fcompile.diff.frameworks import compare
-
     found = compare(side(framework(before), status), None)
     assert found is not None
     assert found.ends_pods is ends

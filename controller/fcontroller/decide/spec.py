@@ -13,8 +13,6 @@ CREATE = "Create"
 STOP = "Stop"
 _ARGO_CD = "argocd.argoproj.io/tracking-id"
 _FLUX = ("kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name")
-_RESTART_LENGTH = 100
-"""Characters of a restart annotation that count: they are kept in the status."""
 
 
 class RetryPolicy(NamedTuple):
@@ -102,11 +100,6 @@ def is_paused(asked: bool, spec: Spec) -> bool:
     :param asked: it is annotated so (`asks_for_pause`).
     """
     return asked and not spec.stops
-
-
-def restart_of(framework: Mapping[str, Any]) -> str:
-    """Return the value of a Framework's restart annotation; the empty string: it has none."""
-    return _annotation(framework, names.RESTART_ANNOTATION)[:_RESTART_LENGTH]
 
 
 def tracker_of(framework: Mapping[str, Any], label: str = "") -> str:

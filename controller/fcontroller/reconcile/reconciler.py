@@ -15,7 +15,7 @@ from typing import Any
 
 from fcompile.default import default
 from fcompile.model import names
-from fcompile.model.framework import asks_for_pause
+from fcompile.model.framework import asks_for_pause, restart_of
 from fcompile.model.values import mapping, sequence
 from fcontroller import intent as intents
 from fcontroller.act import requests
@@ -29,7 +29,7 @@ from fcontroller.decide.conditions import SERVICES_MADE, is_false, set_adopted, 
 from fcontroller.decide.context import ReconcileContext, deadline
 from fcontroller.decide.framework import kept_keys, note_missing, reconcile_framework
 from fcontroller.decide.owners import controller_of
-from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
+from fcontroller.decide.spec import Spec, is_paused, read_spec
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETION_PENDING
 from fcontroller.decide.status import Key, Status
 from fcontroller.dependencies import Dependencies
