@@ -292,3 +292,28 @@ def test_a_smaller_scale_may_end_the_attempt(states: tuple[str, ...], completes:
     status = {"state": "AttemptRunning", "attemptStatus": {"taskRoleStatuses": [{"name": "worker", "taskStatuses": tasks}]}}
     (reason,) = reasons(spec(role()), spec(role(count=1)), status)
     assert reason.endswith(", and the attempt completes: all tasks that stay have completed") is completes
+
+
+def test_all_tasks_that_stay_must_have_completed() -> None:
+    tasks = [{"state": state} for state in ("Completed", "AttemptRunning", "AttemptRunning")]
+    status = {"state": "AttemptRunning", "attemptStatus": {"taskRoleStatuses": [{"name": "worker", "taskStatuses": tasks}]}}
+    assert reasons(spec(role(count=3)), spec(role(count=2)), status) == ["tasks that are removed are ended at once"]
+
+
+def test_a_retry_policy_of_tasks() -> None:
+    assert reasons(spec(role(retry=1)), spec(role(retry=2))) == ["the new policy decides when a task's attempt completes"]
+
+
+@pytest.mark.parametrize("state", [None, "AttemptCreationPending"])
+def test_a_stop_before_the_start(state: str | None) -> None:
+    before = spec(executionType="Create")
+    said = reasons(before, {**before, "executionType": "Stop"}, {"state": state} if state else None)
+    assert said == ["the Framework completes without having run"]
+
+
+def test_a_pod_that_has_its_index_differs_only_where_it_does() -> None:
+    """With one task, the index is filled in; a role that had two has Pods of which no text is like that."""
+    with_index, with_zero = ({"containers": [{"name": "main", "image": "a:1", "args": [arg]}]} for arg in ("{{FC_TASK_INDEX}}", "0"))
+    assert effects(spec(role(pod=with_index, count=1)), spec(role(pod=with_zero, count=1))) == {}
+    found = effects(spec(role(pod=with_index)), spec(role(pod=with_zero, count=1)))
+    assert found.keys() == {"worker: spec.containers[main].args[0]", "worker: taskNumber"}

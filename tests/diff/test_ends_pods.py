@@ -28,9 +28,12 @@ def task(state: str, type_: str = "Failed") -> Json:
     return {"state": state, "attemptStatus": {"completionStatus": {"type": {"name": type_}}}}
 
 
+def of_role(name: str, *tasks: Json) -> Json:
+    return {"name": name, "taskStatuses": list(tasks)}
+
+
 def status(state: str = "AttemptRunning", *tasks: Json) -> Json:
-    roles = [{"name": "worker", "taskStatuses": list(tasks)}]
-    return {"state": state, "attemptStatus": {"taskRoleStatuses": roles}}
+    return {"state": state, "attemptStatus": {"taskRoleStatuses": [of_role("worker", *tasks)]}}
 
 
 RUNS: Json = {"state": "AttemptRunning", "attemptStatus": {"completionStatus": None}}
@@ -107,6 +110,12 @@ def held(value: Json, **of_status: Any) -> tuple[Json, Json, Json]:
         (*held(annotated(policy(2), RESTART_ANNOTATION, "now"), observedRestart="now"), False),
         (*held(spec(role("ps"), role("worker", 3, frameworkAttemptCompletionPolicy={"minFailedTaskCount": 2}))), True),
         (*held(spec(role("ps"))), True),
+        (
+            annotated(spec(role("worker", 1)), PAUSE_ANNOTATION, "true"),
+            spec(role("worker", 1)),
+            {"state": "AttemptRunning", "attemptStatus": {"taskRoleStatuses": [of_role("worker", RUNS), of_role("ps", RUNS)]}},
+            True,
+        ),
         (TWO, OWNED, None, True),
         (TWO, OWNED, {"state": "Completed"}, False),
         (OWNED, TWO, None, False),
