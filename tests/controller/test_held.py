@@ -350,7 +350,8 @@ def test_what_the_garbage_collector_leaves_is_deleted() -> None:
             while "other" not in said["message"]:
                 await asyncio.sleep(1)
                 said = await condition(made, "ObjectsDeleted", "False")
-            assert "Pod `other` is still there, and `train-attempt`, which is being deleted, is its owner" in said["message"]
+            assert "train-attempt is being deleted and still there; it still owns Pod `other`" in said["message"]
+            assert "Refused" not in [event["reason"] for event in await made.events()], "nothing was"
             pods = (await made.api.request("GET", collection("pods", "default"))).body["items"]
             assert [pod["metadata"]["name"] for pod in pods] == ["other"]
             assert (await made.api.request("DELETE", path_of("pods", "default", "other"))).ok

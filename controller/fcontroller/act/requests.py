@@ -51,10 +51,11 @@ def lasts(error: Exception, failures: int, seconds: float = 0.0) -> bool:
 class StillThere(Refused):
     """A deleted object is still there: something, such as a finalizer, holds it."""
 
-    def __init__(self, found: Json) -> None:
+    def __init__(self, found: Json, why: str = "") -> None:
+        """:param why: what holds it, where that is not in the object itself."""
         metadata = found["metadata"]
         held = f"finalizers hold it: {', '.join(metadata['finalizers'])}" if metadata.get("finalizers") else "it has not ended yet"
-        super().__init__(Answer(200, found), f"{metadata['name']} is being deleted and still there; {held}")
+        super().__init__(Answer(200, found), f"{metadata['name']} is being deleted and still there; {why or held}")
 
 
 def _taken(answer: Answer) -> Json:
@@ -209,7 +210,7 @@ async def pods_of(api: Api, namespace: str, wanted: Set[str]) -> dict[str, Owned
 async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitable[OwnedPod | None]]) -> None:
     """Take the garbage collector's finalizer off an object that is being deleted, if it still is the one with that uid.
 
-    Raises Refused if it still owns a Pod. One that is left, since it has lost its label and no watch shows it, is deleted.
+    Raises StillThere if it still owns a Pod. One that is left, since it has lost its label and no watch shows it, is deleted.
 
     :param pod_of: returns a Pod that has the owner with that uid, whatever its labels are by now.
     """
@@ -221,8 +222,7 @@ async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitab
     if pod is not None:
         if pod.left:
             await delete(api, path_of("pods", metadata["namespace"], pod.name), pod.uid)
-        message = f"Pod `{pod.name}` is still there, and `{metadata['name']}`, which is being deleted, is its owner"
-        raise Refused(Answer(200, {}), message)
+        raise StillThere(found, f"it still owns Pod `{pod.name}`")
     kept = [finalizer for finalizer in metadata["finalizers"] if finalizer != FOREGROUND]
     await replace(api, path, {**found, "metadata": {**metadata, "finalizers": kept}})
 
