@@ -278,9 +278,23 @@ class TestPaused:
         world.paused = True
         world.run(500)
         assert (code(world), len(world.pods), world.deleted) == (None, 2, [])
+        (said,) = (one for one in world.stored["conditions"] if one["type"] == "Paused")
+        assert said["reason"] == "DeadlineExceeded"
+        assert said["message"].endswith("Its deadline has passed: it ends once it goes on")
+        assert said["lastTransitionTime"] == to_time(START + 50), "when the pause began"
         world.paused = False
         world.run(5)
         assert told(world) == (COMPLETED, -240, 0)
+
+    def test_a_later_deadline_is_one_that_has_not_passed(self) -> None:
+        world = limited()
+        world.run(50)
+        world.paused = True
+        world.run(500)
+        edit(world, activeDeadlineSeconds=10_000)
+        world.run(5)
+        (said,) = (one for one in world.stored["conditions"] if one["type"] == "Paused")
+        assert (said["reason"], said["status"]) == ("Annotated", "True")
 
     def test_a_paused_one_can_be_stopped(self) -> None:
         world = limited()

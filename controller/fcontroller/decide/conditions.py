@@ -125,16 +125,20 @@ def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[st
     set_problem(status, PODS_CREATED, reason, some(refused or queued), fine, generation, now)
 
 
-def set_paused(status: Status, paused: bool, generation: int, now: float, *, stops: bool = False) -> None:
+def set_paused(status: Status, paused: bool, generation: int, now: float, *, stops: bool = False, is_late: bool = False) -> None:
     """Set the condition of a pause. It counts as a change of state, so actions that have not begun are decided anew.
 
     :param stops: whether the Framework is told to stop, so that a pause is over whatever the annotation says.
+    :param is_late: whether its deadline has passed.
     """
-    if paused != (_found(status.others, PAUSED).get("status") == "True"):
+    said = _found(status.others, PAUSED)
+    if paused != (said.get("status") == "True"):
         over = ("Stopped", _IS_STOPPED) if stops else ("Resumed", "The Framework goes on")
-        said = ("Annotated", _IS_PAUSED) if paused else over
-        set_condition(status, PAUSED, paused, *said, generation, now)
+        set_condition(status, PAUSED, paused, *(("Annotated", _IS_PAUSED) if paused else over), generation, now)
         status.changed = status.revision
+    if paused and is_late is not (said.get("reason") == "DeadlineExceeded"):
+        late = ("DeadlineExceeded", f"{_IS_PAUSED}. Its deadline has passed: it ends once it goes on")
+        set_condition(status, PAUSED, True, *(late if is_late else ("Annotated", _IS_PAUSED)), generation, now)
 
 
 def set_started(status: Status, reason: str, message: str, generation: int, now: float) -> None:

@@ -134,11 +134,16 @@ class ReconcileContext:
         """Return how the Framework is to end now, whatever its tasks do; None: it is not."""
         if self.spec.stops:
             return STOPPED.ended("The Framework is to be stopped")
-        end = deadline(self.spec, self.status)
-        if end is None or not self.due(end, 0, surely=True) or self.paused:
+        if not self.is_late or self.paused:
             return None
         seconds = self.spec.active_deadline
         return DEADLINE_EXCEEDED.ended(f"The Framework may take {seconds} s from when its first attempt began (activeDeadlineSeconds)")
+
+    @cached_property
+    def is_late(self) -> bool:
+        """Return whether the deadline has passed; if it has not, have the Framework looked at again when it has."""
+        end = deadline(self.spec, self.status)
+        return end is not None and self.due(end, 0, surely=True)
 
     @property
     def restart_wanted(self) -> bool:

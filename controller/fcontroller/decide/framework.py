@@ -56,8 +56,6 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
     :param keys: the tasks that something may have happened to; None: all of them, and the policies, as after a change of the spec.
     :param policies_too: apply the policies to all tasks even if there are keys.
     """
-    if context.status.state != COMPLETED:
-        set_paused(context.status, context.paused, context.generation, context.now, stops=context.spec.stops)
     _reconcile(context, keys, policies_too)
     context.hold()
 
@@ -67,6 +65,9 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
     if context.is_new:
         status.roles = context.new_roles(0)
     _note_activity(context)
+    if status.state != COMPLETED:
+        is_late = context.paused and context.is_late
+        set_paused(status, context.paused, context.generation, context.now, stops=context.spec.stops, is_late=is_late)
     if status.settled > status.stored or (not context.paused and rescale(context)) or _copy_timeouts(context):
         return
     if status.state == COMPLETED or None in context.busy:
