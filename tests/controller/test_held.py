@@ -57,6 +57,25 @@ def test_what_may_not_be_deleted(kind: str, path: str, value: object) -> None:
     run_in_memory(work())
 
 
+def test_a_pod_that_is_too_full_to_be_deleted_is_named() -> None:
+    """Its deletion is a write, for which etcd has no room where somebody has filled the Pod with labels."""
+
+    async def work() -> None:
+        refused = refusal(500, "", "etcdserver: request is too large")
+        api = Refusing(lambda method, path: refused if method == "DELETE" and path.endswith("/pods/train-worker-1") else None)
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            await made.edit("train", "taskRoles/0/taskNumber", 1)
+            said = await condition(made, "ObjectsDeleted", "False")
+            assert said["reason"] == "Held"
+            assert said["message"].startswith(
+                "`train-worker-1` is so full of labels or other metadata that it cannot even be deleted: etcds"
+            )
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "about"),
     [("configmaps", "train-attempt", "IntentStored"), ("pods", "train-worker-1", "PodsCreated")],

@@ -612,6 +612,20 @@ def test_a_status_that_is_refused_for_good_whatever_the_code() -> None:
         run_in_memory(work())
 
 
+def test_a_framework_that_somebody_has_filled_up() -> None:
+    """The status has no room in etcd: a 500 is no trouble of the server's then."""
+
+    async def work() -> None:
+        refused = refusal(500, "", "etcdserver: request is too large")
+        async with lab(Refusing(lambda method, path: refused if path.endswith("/status") else None)) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+            found = await event(made, lambda each: each["reason"] == "StatusRefused")
+            assert "(500): etcdserver: request is too large" in found["message"]
+            assert [line["framework"] for line in made.lines if line.get("reason") == "StatusRefused"] == ["f"]
+
+    run_in_memory(work())
+
+
 def test_a_framework_that_is_over_and_may_not_be_deleted() -> None:
     async def work() -> None:
         refused = refusal(403, "Forbidden", "a policy denies it")

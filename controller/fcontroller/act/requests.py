@@ -10,13 +10,15 @@ from typing import NamedTuple
 from fcompile.model import names
 from fcontroller.act.pages import Pages
 from fcontroller.act.retry import SLOW
-from fcontroller.api import Answer, Api, Json, Name, Projection, Query, collection, full_name, path_of
+from fcontroller.api import Answer, Api, Json, Name, Projection, Query, collection, full_name, path_of, target_of
 from fcontroller.decide.owners import FOREGROUND, controller_of, owners, shortened
 
 _FEW = 2
 """Owners, and finalizers, that are kept of an object of which only its metadata is listed, so that one can be told from several."""
 _TRANSITORY = 3
 """The number of failures in a row from which a problem of the server is reported."""
+_TOO_LARGE = "etcdserver: request is too large"
+"""The message of a 500 about an object that etcd does not take, whoever has filled it: it is no trouble of the server's."""
 
 
 class Refused(Exception):
@@ -31,7 +33,9 @@ class Refused(Exception):
 
 def is_lasting(error: Exception) -> bool:
     """Return whether repeating the request fails until somebody changes something: neither the server's trouble nor a race is the cause."""
-    return isinstance(error, Refused) and 400 <= error.code < 500 and error.code not in (409, 429)
+    if not isinstance(error, Refused):
+        return False
+    return (400 <= error.code < 500 and error.code not in (409, 429)) or (error.code >= 500 and _TOO_LARGE in str(error))
 
 
 def may_be_stored(error: Exception) -> bool:
@@ -178,7 +182,9 @@ async def delete(
         options["propagationPolicy"] = propagation
     answer = await api.request("DELETE", path, options, projection=Projection.METADATA)
     if not answer.ok and answer.code not in (404, 409):
-        raise Refused(answer)
+        # To delete it is to write when it was told to go, for which there is no room either.
+        full = f"`{target_of(path).name}` is so full of labels or other metadata that it cannot even be deleted: {answer.message}"
+        raise Refused(answer, full if _TOO_LARGE in answer.message else "")
     # A 409 nearly always means that another object has the name by now.
     if answer.code == 409 or (confirm and answer.code != 404):
         found = await find(api, path, Projection.METADATA, uid=uid)

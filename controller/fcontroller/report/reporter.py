@@ -132,7 +132,7 @@ class Reporter(Report):
         code, message = (error.code if isinstance(error, Refused) else 0), str(error)
         if isinstance(error, StillThere):
             self._warn_of(framework, "DeletionHeld", message, key, code)
-        elif code == 0 or code == 429 or code >= 500:  # The problem is the server's, not the Framework's.
+        elif code == 0 or code == 429 or (code >= 500 and not is_lasting(error)):  # The problem is the server's, not the Framework's.
             if self._rarely.may(("", code)):
                 self._log.warning("the API server fails, and is asked again", **_of(framework), code=code, answer=message)
         elif code == 409 and failures < _TRANSITORY:
