@@ -69,6 +69,12 @@ def test_little_is_kept_of_what_no_kubelet_writes(status: Any) -> None:
     assert len(repr(observed.pod(value))) < 40_000
 
 
+def test_little_is_kept_of_a_node_that_is_none() -> None:
+    """The API server takes a megabyte from whoever may create pods/binding."""
+    value = {"metadata": {"uid": "u", "name": "p"}, "spec": {"nodeName": LONG}, "status": {"phase": "Running"}}
+    assert observed.pod(value).node_name == LONG[:253]
+
+
 def test_all_is_kept_that_a_kubelet_may_write() -> None:
     said = [ended(f"c-{number}", "错" * 1_365) for number in range(3)]
     value = {"metadata": {"uid": "u", "name": "p"}, "spec": {}, "status": {"phase": "Failed", "containerStatuses": said}}

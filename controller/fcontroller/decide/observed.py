@@ -19,6 +19,8 @@ _LONGEST: Final = 300
 """Characters of a message, of which ten thousand may be in memory."""
 _END: Final = 32 * 1024
 """Characters of what is kept of a Pod's end. Kubelets write 12 KiB of messages; whoever may write pods/status, a megabyte for each Pod."""
+_NODE_NAME: Final = 253
+"""Characters that a node can be called by. The API server takes a megabyte from whoever may create pods/binding."""
 _SHORT, _FEW = 100, 20
 """Characters of each text, and items of each list, that are kept of one that is longer."""
 
@@ -99,7 +101,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         uid=sys.intern(metadata["uid"]),
         controller=sys.intern(_controller(metadata)),
         phase=sys.intern(phase[:_SHORT]),
-        node_name=sys.intern(spec.get("nodeName", "")),
+        node_name=sys.intern(spec.get("nodeName", "")[:_NODE_NAME]),
         ip=status.get("podIP", ""),
         host_ip=sys.intern(status.get("hostIP", "")[:_SHORT]),
         deletion_start=_deletion_start(metadata),
