@@ -57,6 +57,32 @@ def test_what_may_not_be_deleted(kind: str, path: str, value: object) -> None:
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("keeps", [False, True])
+def test_pods_end_though_their_config_map_may_not_be_deleted(keeps: bool) -> None:
+    """Whoever may write ConfigMaps can fill it to etcd's limit, so that nobody can delete it."""
+
+    async def work() -> None:
+        full = refusal(500, "", "etcdserver: request is too large")
+        api = Refusing(lambda method, path: full if method == "DELETE" and "/configmaps/" in path else None)
+        async with lab(api) as made:
+            await made.make("train", {**SPEC, **({"cleanPodPolicy": "Running"} if keeps else {})})
+            await all_run(made, "train", [0, 0])
+            await made.edit("train", "executionType", "Stop")
+            said = await condition(made, "ObjectsDeleted", "False")
+            assert said["message"].startswith("`train-attempt` is so full")
+            async with asyncio.timeout(100):
+                while await made.pods():
+                    await asyncio.sleep(1)
+            await asyncio.sleep(60)
+            assert not await made.pods()
+            assert (await made.framework("train"))["status"]["state"] == "AttemptDeletionPending"
+            api.refusal = lambda *_: None
+            completed = await made.until("train", lambda status: status["state"] == "Completed", 100)
+            assert completed["attemptStatus"]["completionStatus"]["code"] == -210
+
+    run_in_memory(work())
+
+
 def test_a_pod_that_is_too_full_to_be_deleted_is_named() -> None:
     """Its deletion is a write, for which etcd has no room where somebody has filled the Pod with labels."""
 

@@ -21,7 +21,7 @@ from fcontroller.decide.completion import (
     policies,
     schedule_retry,
 )
-from fcontroller.decide.conditions import set_not_kept, set_paused
+from fcontroller.decide.conditions import OBJECTS_DELETED, is_false, set_not_kept, set_paused
 from fcontroller.decide.context import CLOCKS_DIFFER, FRAMEWORK_RETRY, ReconcileContext
 from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.rescale import rescale
@@ -145,7 +145,7 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
         status.transition(states.FRAMEWORK_GOES, context.now)
         _collect(context, found, keys)
     elif status.state == DELETION_PENDING and not status.retry_refused:
-        _delete(context, found.uid)
+        _delete(context, found.uid, keys)
     elif status.state == CREATION_REQUESTED:
         status.transition(states.FRAMEWORK_SEEN, context.now)
     return True
@@ -202,9 +202,12 @@ def _goes_with(context: ReconcileContext, config_map_uid: str, key: Key, pod: Po
     return pod.controller == config_map_uid and not was_moved
 
 
-def _delete(context: ReconcileContext, uid: str) -> None:
+def _delete(context: ReconcileContext, uid: str, keys: Iterable[Key] | None) -> None:
+    """Delete the ConfigMap, and where that is refused for long, the Pods that would go with it: Stop must end them all the same."""
     if context.status.is_stored(context.status):
         context.actions.append(actions.DeleteConfigMap(uid))
+        if is_false(context.status, OBJECTS_DELETED) and context.due_after(context.status, _COLLECTED):
+            _delete_pods(context, uid, keys)
 
 
 def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
@@ -217,14 +220,14 @@ def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
     return status.end.unmoved
 
 
-def _delete_when_moved(context: ReconcileContext) -> None:
+def _delete_when_moved(context: ReconcileContext, keys: Iterable[Key] | None) -> None:
     """Delete the ConfigMap once it owns no Pod that is kept, and none has just ended; or when that takes too long, whatever the reason."""
     status, uid = context.status, context.status.attempt.object_uid
     if status.end.move_until is None or uid is None:
         return
     done = not status.end.unmoved and status.revision <= status.stored
     if done or context.deleting or context.due(status.end.move_until, 0, surely=True):
-        _delete(context, uid)
+        _delete(context, uid, keys)
 
 
 def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
@@ -428,7 +431,7 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
     if status.state == PREPARING and any(role.running for role in status.roles):
         status.transition(states.FRAMEWORK_RUNS, context.now)
     if status.state == DELETION_PENDING and status.retry_refused:
-        _delete_when_moved(context)
+        _delete_when_moved(context, keys)
 
 
 def note_missing(status: Status, config_map: ConfigMap | None, pods: Mapping[Key, Pod], now: float) -> None:
