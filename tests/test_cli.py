@@ -200,6 +200,17 @@ def test_strict_takes_warnings_for_errors() -> None:
     assert run(["build", "--strict", "-"], data).code == 1
 
 
+@pytest.mark.parametrize("command", [["validate"], ["validate", "--format", "json"], ["build"], ["explain", "train-worker-0"]])
+def test_an_exit_code_that_only_strict_makes_is_explained(command: list[str]) -> None:
+    """The report says `warning`, and a pipeline that failed showed no error."""
+    data = good().replace("          restartPolicy: Never\n", "").encode()
+    said = "fcompile: --strict: warnings count as errors\n"
+    assert run([*command, "--strict", "-"], data).err.endswith(said)
+    assert said not in run([*command, "-"], data).err
+    assert said not in run([*command, "--strict", "-"], data.replace(b"image:", b"imag:")).err
+    assert said not in run([*command, "--strict", "-"], good().encode()).err
+
+
 def test_strict_fails_in_reports_too() -> None:
     """Whoever goes by the report, as Jenkins does, saw that all is well."""
     data = good().replace("          restartPolicy: Never\n", "").encode()

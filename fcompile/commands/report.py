@@ -101,9 +101,12 @@ def open_errors(color: ColorChoice, strict: bool) -> Writer:
     return OnlyWhenFound(writer) if strict else OnlyErrors(writer)
 
 
-def fails(summary: Summary, strict: bool) -> bool:
-    """Return whether a run ends with exit code 1."""
-    return bool(summary.errors or (strict and summary.warnings))
+def fails(summary: Summary, strict: bool, setting: str = "--strict") -> bool:
+    """Return whether a run ends with exit code 1. Where only `setting` makes it so, say that: the report says `warning`."""
+    if strict and summary.warnings and not summary.errors:
+        say(f"{setting}: warnings count as errors")
+        return True
+    return summary.errors > 0
 
 
 def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None:

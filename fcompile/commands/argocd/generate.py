@@ -118,7 +118,7 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     listener = WriterListener(OnlyWhenFound(Discreet(mapper, {one.checked.file: one.hidden for one in made})))
     by_name = {source.name: source for source in texts}
     places = look_up_in(lambda name: read(by_name[name].content(repository), name, with_duplicates=True))
-    failed = fails(report((one.checked for one in made), places, listener, waivers_file(), whole=True), asked.strict)
+    failed = fails(report((one.checked for one in made), places, listener, waivers_file(), whole=True), asked.strict, "strict")
     refused = [one.refused for one in made if one.refused]
     say_first(refused, _MOST_NAMED, "… and {} more files")
     return not failed and not refused

@@ -47,7 +47,7 @@ def krm() -> int:
     try:
         asked = settings(listed.config)
         compilation = _compilation(listed, asked)
-        failed = fails(_report(compilation, listed, results), asked.strict)
+        failed = fails(_report(compilation, listed, results), asked.strict, "strict")
         compiled = {} if failed else dict(_compiled(compilation))
         if not failed:
             _tell(listed, compiled, asked)
