@@ -486,6 +486,18 @@ def test_task_roles_of_another_kind_lead_to_framework(tmp_path: Path, capsys: Ca
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("kind", ["Framework", "PyTorchJob"])
+def test_what_is_skipped_leads_nowhere_else(tmp_path: Path, capsys: Capture, kind: str) -> None:
+    """A patch of a Framework `holds the kind Framework with task roles: only Framework has any`."""
+    job = f"apiVersion: kubeflow.org/v1\nkind: {kind}\nmetadata: {{name: a}}\n"
+    (tmp_path / "patch.yaml").write_text(good() if kind == "Framework" else job, encoding="utf-8")
+    (tmp_path / "kustomization.yaml").write_text("resources: [../base]\npatches: [{path: patch.yaml}]\n", encoding="utf-8")
+    assert main(["validate", str(tmp_path)]) == 0
+    assert " holds " not in capsys.readouterr().err
+    assert main(["build", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("fcompile: no Framework found in the input\n")
+
+
 def test_a_job_of_kubeflow_leads_to_convert(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "pj.yaml"
     path.write_text("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\n", encoding="utf-8")

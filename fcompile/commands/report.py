@@ -148,7 +148,7 @@ def hint(files: Inputs) -> str:
     from fcompile.convert.registry import is_job
 
     for file in files.holding(b"kubeflow.org", b"taskRoles"):
-        for document in file.documents():
+        for document in () if file.skipped else file.documents():
             for _, value in objects_in(document.value):
                 name = visible(file.name)
                 if isinstance(mapping(value, "spec").get("taskRoles"), list):

@@ -76,7 +76,9 @@ def validate(
         say(summary_line(summary))
     if not summary.frameworks and not summary.errors and (advice := hint(files)):
         say(advice)
+    if fails(summary, strict):
+        return EXIT_ERRORS  # what has an error may be the Framework that is missed
     if require and not summary.frameworks:
         say("--require: there is no Framework in the input")
         return EXIT_ERRORS
-    return EXIT_ERRORS if fails(summary, strict) else 0
+    return 0

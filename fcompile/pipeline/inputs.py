@@ -13,7 +13,7 @@ from fcompile.check.places import look_up_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework, may_hold_neighbour
-from fcompile.pipeline.file import File, check_file, is_pointer, open_file
+from fcompile.pipeline.file import File, check_file, is_pointer, open_file, open_for_jobs
 
 if TYPE_CHECKING:
     from fcompile.pipeline.processes import Done
@@ -47,7 +47,7 @@ class Inputs:
         for entry in self._entries():
             data = self._data(entry)
             if isinstance(data, bytes) and any(literal in data for literal in literals):
-                yield open_file(entry, data)
+                yield open_for_jobs(entry, data)
 
     def checked(self, options: Options, jobs: int | None) -> Iterator[Checked]:
         """Yield every file checked, in the order of the files. `jobs` is the number of processes; None: as many as are worth it."""
