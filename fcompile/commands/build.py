@@ -163,7 +163,8 @@ def _tell_others(files: list[str]) -> None:
     """Say why `validate` has nothing against these files: whoever applies the output would miss what is in them."""
     for file in files[:3]:
         say(
-            f"{visible(file)}: no Framework is recognized in it, but what cannot be read cannot be passed through: list it in {IGNORE_FILE}"
+            f"{visible(file)}: no Framework is recognized in it, but what cannot be read cannot be passed through: "
+            f"render it first if it is a template, or list it in {IGNORE_FILE}"
         )
 
 
