@@ -17,7 +17,7 @@ from fcompile.commands.options import kubernetes_version, namespace, reporting, 
 from fcompile.commands.report import WriterListener, fails, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.diagnostics.visible import visible
-from fcompile.diagnostics.writer import ColorChoice
+from fcompile.diagnostics.writer import ColorChoice, counted
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.explain.fields import select
@@ -171,7 +171,7 @@ def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
         if one.name == role:
             if index >= one.task_number:
                 last = f"; the last is `{name.rpartition('-')[0]}-{one.task_number - 1}`" if one.task_number else ""
-                raise UsageError(f"there is no Pod `{name}`: role `{role}` has {one.task_number} tasks{last}")
+                raise UsageError(f"there is no Pod `{name}`: role `{role}` has {counted(one.task_number, 'task')}{last}")
             return position
     known = ", ".join(one.name for one in compiled.intent.roles)
     has = f"its roles are: {known}" if known else "it has none"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.writer import counted
 from fcompile.emit.order import ordered
 from fcompile.emit.splice import pods as spliced
 from fcompile.errors import SettingError
@@ -88,7 +89,7 @@ class Selection(NamedTuple):
             picked = [only for only in self.only if only.picks(compiled.intent.framework, role.name)]
             for only in picked:
                 if only.task is not None and only.task >= role.task_number:
-                    raise SettingError("only", "", f"role `{role.name}` has {role.task_number} tasks: there is no [{only.task}]")
+                    raise SettingError("only", "", f"role `{role.name}` has {counted(role.task_number, 'task')}: there is no [{only.task}]")
             if not self.only or any(only.task is None for only in picked):
                 number = role.task_number if self.most is None else min(role.task_number, self.most)
                 yield Tasks(compiled, role, range(number), self.version)

@@ -116,6 +116,12 @@ def test_wrong_use(asked: str, said: str, explain: Explain) -> None:
     assert said in err
 
 
+@pytest.mark.usefixtures("train")
+def test_one_task_is_a_task(explain: Explain) -> None:
+    _, _, err = explain("train-worker-1", "train.yaml", "--set", "worker.taskNumber=1")
+    assert "role `worker` has 1 task; the last is `train-worker-0`" in err
+
+
 @pytest.mark.parametrize("asked", ["train-worker-11.spec.containers[main].image", "default/train-worker-11.spec.containers[0].image"])
 @pytest.mark.usefixtures("train")
 def test_one_value(asked: str, explain: Explain) -> None:
