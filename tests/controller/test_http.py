@@ -475,6 +475,15 @@ def test_what_is_no_kubeconfig_is_refused(text: str, tmp_path: Path) -> None:
         from_kubeconfig(str(file))
 
 
+@pytest.mark.parametrize("text", ["- a", "a", "1", "{clusters: [], contexts: [{name: a, context: 3}], users: [], current-context: a}"])
+def test_what_is_no_kubeconfig_is_called_so(text: str, tmp_path: Path) -> None:
+    """It said `'str' object does not support item assignment`."""
+    file = tmp_path / "config"
+    file.write_text(text)
+    with pytest.raises(NoServer, match="config: this is no kubeconfig"):
+        from_kubeconfig(str(file))
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     certificate, port = cluster.folder / "certificates" / "apiserver.crt", json.loads((cluster.folder / "cluster.json").read_text())["port"]

@@ -173,6 +173,8 @@ def _of_kubeconfig(files: str) -> Server:
                 raise ValueError(f"the tokenFile {user['tokenFile']} is empty")
             loader.expiry = _LONG_AGO  # It is read again whenever it is asked for; the library reads it once.
         return server_of(found)
-    # The library reads what it is given, and trips over what is no kubeconfig.
-    except (config.ConfigException, OSError, YAMLError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (config.ConfigException, OSError, YAMLError, ValueError) as error:
         raise NoServer(f"{files}: {str(error).removesuffix('.')}") from None
+    # The library reads what it is given, and trips over what is no kubeconfig: what Python says of that helps nobody.
+    except (ArithmeticError, AttributeError, LookupError, TypeError):
+        raise NoServer(f"{files}: this is no kubeconfig, or its parts are of wrong types") from None
