@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from fcompile.diagnostics.problem import Edit, Problem, Severity
+from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Waived
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Waivers:
         self._documents: dict[str, list[int]] = {}
         """By the same name of a file: the documents with comments, by their first lines, in their order."""
         self._used: set[Waiver] = set()
+        self._missed: dict[Waiver, Problem] = {}
+        """A problem of its code that no waiver covers, and that it may be meant for."""
         self._unread: set[str] = set()
         self.problems: list[Problem] = list(read.problems) if read else []
         """What is wrong with the waivers themselves."""
@@ -61,6 +64,7 @@ class Waivers:
             self._waivers.setdefault(key, []).extend(waivers)
         self._documents |= other._documents
         self._used |= other._used
+        self._missed |= other._missed
         self._unread |= other._unread
         self.problems += other.problems
 
@@ -71,16 +75,19 @@ class Waivers:
             code = problem.rule.code
             if problem.severity is Severity.ERROR and code.startswith("FC0"):
                 self._unread.add(problem.file)
-            covering = [waiver for waiver in self._candidates(problem) if waiver.scope.covers(problem)]
+            candidates = self._candidates(problem)
+            covering = [waiver for waiver in candidates if waiver.scope.covers(problem)]
             # All waivers that cover the problem are used, not only the one that is reported.
             self._used.update(covering)
             if covering:
                 waived.append(Waived(problem, covering[0].reason, covering[0].kind, covering[0].file, covering[0].span))
             else:
                 kept.append(problem)
+                for waiver in candidates:
+                    self._missed.setdefault(waiver, problem)
         return kept, waived
 
-    def _candidates(self, problem: Problem) -> Iterable[Waiver]:
+    def _candidates(self, problem: Problem) -> Sequence[Waiver]:
         """Return the waivers of a problem's code; of those in comments only the ones in its document, since there can be thousands."""
         code, documents = problem.rule.code, self._documents.get(problem.file, [])
         document = documents[max(bisect_right(documents, problem.span.line) - 1, 0)] if documents else 0
@@ -101,12 +108,16 @@ class Waivers:
             return files is None or (waiver.code not in _BETWEEN_FILES and any(map(waiver.scope.covers_file, files)))
 
         unused = [waiver for waivers in self._waivers.values() for waiver in waivers if idle(waiver)]
-        return [_unused(waiver) for waiver in sorted(unused, key=lambda waiver: (waiver.file, waiver.span.start))]
+        return [_unused(waiver, self._missed.get(waiver)) for waiver in sorted(unused, key=lambda waiver: (waiver.file, waiver.span.start))]
 
 
-def _unused(waiver: Waiver) -> Problem:
+def _unused(waiver: Waiver, missed: Problem | None) -> Problem:
     from fcompile.waivers.rules import UNUSED, waiver_problem  # Most runs have no waivers.
 
-    fix = Edit("remove the waiver", waiver.removal, "") if waiver.removal else None
-    message = f"this waiver of {waiver.code} covers no problem: remove it or correct where it applies"
+    fix = Edit("remove the waiver", waiver.removal, "") if waiver.removal and not missed else None
+    there_is = ""
+    if missed:
+        at = f"line {missed.span.line}" if missed.file == waiver.file else f"{visible(missed.file)}:{missed.span.line}"
+        there_is = f"; there is one at {at}" + (f", of `{missed.field}`" if missed.field else "")
+    message = f"this waiver of {waiver.code} covers no problem: remove it or correct where it applies{there_is}"
     return waiver_problem(UNUSED, message, waiver.file, waiver.span, waiver.source_line, fix)

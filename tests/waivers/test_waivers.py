@@ -270,6 +270,32 @@ def test_one_code_of_two_is_not_removed() -> None:
     assert [problem.fix for problem in unused] == [None, None]
 
 
+@pytest.mark.parametrize(
+    "waiver", ["  # fcompile: waive FC304: meant\n  taskRoles: []\n", "  # fcompile: waive FC304 spec.taskRoles: meant\n  taskRoles: []\n"]
+)
+def test_a_waiver_at_the_wrong_place_says_where_the_problem_is(waiver: str) -> None:
+    """It said `fix: remove the waiver` below the problem that it was written for."""
+    text = HEAD + "  retryPolicy: {}\n" + waiver
+    waivers = Waivers.from_text(text, FILE)
+    waivers.apply([problem_at(text, "retryPolicy", "spec.retryPolicy", RULES["FC304"])])
+    (unused,) = waivers.unused()
+    line = HEAD.count("\n") + 1
+    assert unused.message.endswith(f"correct where it applies; there is one at line {line}, of `spec.retryPolicy`")
+    assert unused.fix is None
+    collected = Waivers()
+    collected.extend(pickle.loads(pickle.dumps(waivers)))
+    assert collected.unused() == [unused]
+
+
+def test_an_entry_that_names_another_file_says_where_the_problem_is(tmp_path: Path) -> None:
+    path = tmp_path / "waivers.yaml"
+    path.write_text("- {code: FC304, path: other.yaml, reason: meant}\n")
+    waivers = Waivers.from_file(str(path))
+    waivers.apply([problem_at(HEAD, "metadata", "", RULES["FC304"])])
+    (unused,) = waivers.unused()
+    assert unused.message.endswith(f"; there is one at {FILE}:{HEAD[: HEAD.index('metadata')].count(chr(10)) + 1}")
+
+
 @pytest.mark.parametrize(("code", "unread"), [("FC001", True), ("FC101", False)])
 def test_nothing_is_unused_in_a_file_that_could_not_be_read(code: str, unread: bool) -> None:
     text = "a: b # fcompile: waive FC304: x\n---\n[\n"
