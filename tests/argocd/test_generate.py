@@ -118,6 +118,13 @@ def test_an_override_must_mean_one_role_of_the_whole_application(app: Path) -> N
     assert [answer[f"Framework/{name}"]["spec"]["taskRoles"][0]["taskNumber"] for name in ("train", "second")] == [3, 7]
 
 
+def test_a_parameter_that_is_refused_is_told_once(app: Path) -> None:
+    (app / "second.yaml").write_text(good("second"))
+    answer = generate(app, [{"name": "worker.taskNumbers", "string": "3"}])
+    refused(answer, "has no field `taskNumbers`")
+    assert answer.said.count("taskNumbers=3") == 1
+
+
 def test_nothing_is_never_a_success(app: Path) -> None:
     (app / "train.yaml").unlink()
     refused(generate(app), "no Framework found", "allow-empty")

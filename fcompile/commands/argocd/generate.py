@@ -119,7 +119,7 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     by_name = {source.name: source for source in texts}
     places = look_up_in(lambda name: read(by_name[name].content(repository), name, with_duplicates=True))
     failed = fails(report((one.checked for one in made), places, listener, waivers_file(), whole=True), asked.strict, "strict")
-    refused = [one.refused for one in made if one.refused]
+    refused = list(dict.fromkeys(one.refused for one in made if one.refused))  # a parameter is refused once for each file
     say_first(refused, _MOST_NAMED, "… and {} more files")
     return not failed and not refused
 
