@@ -110,6 +110,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "Probe": _HANDLER,
     "LifecycleHandler": _HANDLER,
     "TaskRoleServicePort": {"containerPort": "port"},
+    "ContainerPort": dict.fromkeys(("port", "targetPort"), "containerPort"),
 }
 """By type: the field's name here, as a path from the same object; `[]` stands for the items of a list."""
 _GPU: Final = "a container asks for GPUs, with `resources: {limits: {nvidia.com/gpu: 1}}`"

@@ -44,6 +44,11 @@ def role(text: str) -> list[tuple[str, str]]:
         (f"    template: {{{POD[6:-1]}}}\n", "`taskRoles[0]` has no field `template`: write it as `task.pod`", ""),
         (f"    task: {{{POD.replace('pod', 'template')}}}\n", "`task` has no field `template`: did you mean `pod`?", "pod"),
         ("    image: b\n", "`taskRoles[0]` has no field `image`: write it as `task.pod.spec.containers[].image`", ""),
+        (
+            f"    task: {{{POD.replace('image:', 'ports: [{port: 80}], image:')}}}\n",
+            "`ports[0]` has no field `port`: did you mean `containerPort`?",
+            "containerPort",
+        ),
         ("    task: {pod: {image: b}}\n", "`pod` has no field `image`: write it as `spec.containers[].image`", ""),
         (
             "    task: {pod: {spec: {restartPolicy: Never, image: b}}}\n",

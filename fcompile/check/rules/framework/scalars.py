@@ -188,7 +188,7 @@ def integer_check(field: Field) -> Check:
             check(int(value), path, step, walk)
         else:
             number = isinstance(value, str) and _INTEGER.fullmatch(value) and low <= int(value) <= high
-            advice = "write it without quotes" if number else _in_seconds(value, step)
+            advice = "write it without quotes" if number else _in_seconds(value, step) or _without_end(value, step)
             wrong_type(value, "a whole number", path, step, walk, advice, value if number else None)
 
     return check
@@ -201,11 +201,16 @@ def _in_seconds(value: Any, of: str | int) -> str:
 
 
 _NEGATIVE: dict[str | int, str] = {
-    "maxRetryCount": ": -1 retries after every failure, -2 after every completion, success too",
-    "minFailedTaskCount": ": -1 means that no number of failures ends the attempt",
-    "minSucceededTaskCount": ": -1 means that no number of successes ends the attempt",
+    "maxRetryCount": "-1 retries after every failure, -2 after every completion, success too",
+    "minFailedTaskCount": "-1 means that no number of failures ends the attempt",
+    "minSucceededTaskCount": "-1 means that no number of successes ends the attempt",
 }
 """What the negative numbers mean of fields that take some."""
+
+
+def _without_end(value: Any, of: str | int) -> str:
+    """Return what the negative numbers of a field mean, for a word such as `all` or `unlimited`; empty: it is something else."""
+    return _NEGATIVE.get(of, "") if isinstance(value, str) and value.isalpha() else ""
 
 
 def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, step: str | int, walk: Walk) -> None:
@@ -224,8 +229,8 @@ def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, st
         limit = f"at most {high}"
     else:
         limit = f"between {low} and {high}"
-    meaning = _NEGATIVE.get(here[-1], "") if value < low else ""
-    message = f"{called(path, step)} is {digits}, and must be {limit}{meaning}"
+    meaning = _NEGATIVE.get(step, "") if value < low else ""
+    message = f"{called(path, step)} is {digits}, and must be {limit}" + (f": {meaning}" if meaning else "")
     beyond = not -(2 ** BITS[field.format]) <= value < 2 ** BITS[field.format]
     walk.report(OUT_OF_BOUNDS, here, message, is_beyond_type=beyond)
 

@@ -203,13 +203,18 @@ def _object_check(type_name: str, version: int) -> Check:
 
 
 _EMPTY_WILL_DO = ("TaskRoleService", "EmptyDirVolumeSource")
-_NAMED_BY = {
-    **dict.fromkeys(("LocalObjectReference", "SecretEnvSource", "ConfigMapEnvSource", "ConfigMapVolumeSource"), "name"),
-    "SecretVolumeSource": "secretName",
-    "PersistentVolumeClaimVolumeSource": "claimName",
-    "HostPathVolumeSource": "path",
+_NAME = "{{name: {0}}}"
+_FOR_A_WORD = {
+    **dict.fromkeys(("LocalObjectReference", "SecretEnvSource", "ConfigMapEnvSource", "ConfigMapVolumeSource"), _NAME),
+    "SecretVolumeSource": "{{secretName: {0}}}",
+    "PersistentVolumeClaimVolumeSource": "{{claimName: {0}}}",
+    "HostPathVolumeSource": "{{path: {0}}}",
+    "HTTPGetAction": "{{path: {0}, port: …}}",
+    "EnvFromSource": f"- configMapRef: {_NAME}` or `- secretRef: {_NAME}",
 }
-"""Objects that others write as a word, with the field that the word belongs into."""
+"""Objects that others write as a word, with the form that they have."""
+_FOR_A_LIST = {"Capabilities": "{add: […]}", "NodeSelector": "{nodeSelectorTerms: […]}", "ExecAction": "{command: […]}"}
+"""Objects that others write as the list in them, with the form that they have."""
 
 
 def _object_advice(type_name: str, value: Any) -> str:
@@ -218,23 +223,26 @@ def _object_advice(type_name: str, value: Any) -> str:
     number = str(value) if whole or (isinstance(value, str) and re.fullmatch("[0-9]{1,5}", value)) else ""
     if type_name == "TaskRoleServicePort":
         return f"write `- {{name: …, port: {number or '80'}}}`"
-    if (
-        type_name == "EnvVar"
-        and isinstance(value, str)
-        and (pair := re.fullmatch("([A-Za-z0-9_]{1,40})=([A-Za-z0-9 ._:/@,+-]{0,60})", value))
-    ):
+    word = value if isinstance(value, str) else ""
+    if type_name == "EnvVar" and (pair := re.fullmatch("([A-Za-z0-9_]{1,40})=([A-Za-z0-9 ._:/@,+-]{0,60})", word)):
         return f'write `- {{name: {pair[1]}, value: "{pair[2]}"}}`'
+    if type_name == "EnvVarSource" and re.fullmatch(r"(?:metadata|spec|status)\.[A-Za-z.]{1,40}", word):
+        return f"write `{{fieldRef: {{fieldPath: {word}}}}}`"
+    if type_name == "VolumeMount" and (pair := re.fullmatch("([a-z0-9-]{1,63}):(/[A-Za-z0-9._/-]{0,80})", word)):
+        return f"write `- {{name: {pair[1]}, mountPath: {pair[2]}}}`"
     if type_name == "ContainerPort":
         return f"write `- containerPort: {number or '8080'}`"
+    if type_name in ("TCPSocketAction", "GRPCAction") and number:
+        return f"write `{{port: {number}}}`"
     if type_name == "RetryPolicy":
-        count = (_RETRIES.get(value) if isinstance(value, str) else None) or number or "0"
+        count = _RETRIES.get(word) or number or "0"
         return f"write `{{maxRetryCount: {count}}}`"
     if type_name in _EMPTY_WILL_DO and value is True:
         return "write `{}`"
-    if type_name == "Capabilities" and isinstance(value, list):
-        return "write `{add: […]}`"
-    if type_name in _NAMED_BY and isinstance(value, str) and re.fullmatch("/?[A-Za-z0-9][A-Za-z0-9._/-]{0,80}", value):
-        return f"write `{{{_NAMED_BY[type_name]}: {value}}}`"
+    if type_name in _FOR_A_LIST and (isinstance(value, list) or (type_name == "ExecAction" and word)):
+        return f"write `{_FOR_A_LIST[type_name]}`"
+    if type_name in _FOR_A_WORD and re.fullmatch("/?[A-Za-z0-9][A-Za-z0-9._/-]{0,80}", word):
+        return f"write `{_FOR_A_WORD[type_name].format(word)}`"
     return ""
 
 

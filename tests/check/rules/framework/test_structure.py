@@ -618,6 +618,19 @@ def test_nothing_that_is_put_anywhere_raises(path: Path, value: Any, version: in
         (with_main(envFrom=[{"secretRef": "s3"}]), "write `{name: s3}`"),
         (with_main(securityContext={"capabilities": ["IPC_LOCK"]}), "write `{add: […]}`"),
         (with_main(env=["A"]), "`env[0]` must be a mapping, not the string `A`"),
+        (with_main(env=[{"name": "A", "valueFrom": "status.podIP"}]), "write `{fieldRef: {fieldPath: status.podIP}}`"),
+        (with_main(env=[{"name": "A", "valueFrom": "secret"}]), "`valueFrom` must be a mapping, not the string `secret`"),
+        (with_main(envFrom=["settings"]), "write `- configMapRef: {name: settings}` or `- secretRef: {name: settings}`"),
+        (with_main(livenessProbe={"httpGet": "/healthz"}), "write `{path: /healthz, port: …}`"),
+        (with_main(livenessProbe={"tcpSocket": 8080}), "write `{port: 8080}`"),
+        (with_main(livenessProbe={"grpc": "9000"}), "write `{port: 9000}`"),
+        (with_main(livenessProbe={"exec": ["cat", "/ready"]}), "write `{command: […]}`"),
+        (with_main(lifecycle={"preStop": {"exec": "sync"}}), "write `{command: […]}`"),
+        (with_main(volumeMounts=["data:/data"]), "write `- {name: data, mountPath: /data}`"),
+        (
+            with_spec(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"matchExpressions": []}]}}),
+            "write `{nodeSelectorTerms: […]}`",
+        ),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "Never"}}, "write `{maxRetryCount: 0}`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "OnFailure"}}, "write `{maxRetryCount: -1}`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": 3}}, "write `{maxRetryCount: 3}`"),
@@ -625,3 +638,21 @@ def test_nothing_that_is_put_anywhere_raises(path: Path, value: Any, version: in
 )
 def test_the_form_of_an_object_is_given_for_a_number_or_word(value: Any, advice: str) -> None:
     assert [(one.rule.code, one.message.rpartition(": write")[2]) for one in check(value)] == [("FC111", advice.removeprefix("write"))]
+
+
+@pytest.mark.parametrize(
+    ("field", "word", "meaning"),
+    [
+        ("minSucceededTaskCount", "all", "-1 means that no number of successes ends the attempt"),
+        ("minFailedTaskCount", "none", "-1 means that no number of failures ends the attempt"),
+        ("minFailedTaskCount", "50%", ""),
+    ],
+)
+def test_a_word_for_a_count_leads_to_the_number_that_means_it(field: str, word: str, meaning: str) -> None:
+    message = only(framework({**role(), "frameworkAttemptCompletionPolicy": {field: word}})).message
+    assert message == f"`{field}` must be a whole number, not the string `{word}`" + (f": {meaning}" if meaning else "")
+
+
+def test_retries_without_end_lead_to_the_number_that_means_them() -> None:
+    message = only(framework({**role(), "task": {**role()["task"], "retryPolicy": {"maxRetryCount": "Infinity"}}})).message
+    assert message.endswith("the string `Infinity`: -1 retries after every failure, -2 after every completion, success too")
