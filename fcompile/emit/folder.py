@@ -57,7 +57,7 @@ def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False) 
             count = _fill(new, opened, objects)
             swap.into_place(new, opened, target, lambda old: _check_content(path, old, force))
     except OSError as error:
-        raise FolderError(f"cannot write the folder {path}: {error.strerror or error}{_at(error)}") from error
+        raise FolderError(f"cannot write the folder {path}: {error.strerror or error}{_at(error, target)}") from error
     return count
 
 
@@ -181,5 +181,9 @@ def _digest(file: str) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _at(error: OSError) -> str:
+def _at(error: OSError, target: str) -> str:
+    """Return where it went wrong. The name of a folder in the making tells a user nothing: it is the folder around it that counts."""
+    parent, name = os.path.split(target)
+    if str(error.filename).startswith(os.path.join(parent, f".{name}.fcompile-")):
+        return f": it is made beside its place, in {parent}, and swapped in as a whole"
     return f": {error.filename}" if error.filename else ""
