@@ -12,8 +12,8 @@ LIFETIME = ("activeDeadlineSeconds", "cleanPodPolicy", "ttlSecondsAfterFinished"
 """Fields of the spec that say when a Framework ends, and what is left of it. They have no defaults: an intent has those that are given."""
 KEEPS_PODS = ("Running", "None")
 """Values of `cleanPodPolicy` under which finished Pods stay. Pods that run are always ended, so that both mean the same."""
-_RESTART_LENGTH = 100
-"""Characters of a restart annotation that count: they are kept in the status."""
+_LONGEST = 100
+"""Characters of an annotation that count: the status keeps that of a restart."""
 MAX_TASKS = 10_000
 """Of one role, and of all roles of a Framework together."""
 STATUS_BYTES_PER_TASK = 110
@@ -43,9 +43,19 @@ def is_anothers(spec: Mapping[str, Any]) -> bool:
 
 def asks_for_pause(framework: Mapping[str, Any]) -> bool:
     """Return whether a Framework is annotated to be held as it is. Stop works all the same, so that this alone does not pause it."""
-    return bool((framework["metadata"].get("annotations") or {}).get(PAUSE_ANNOTATION) == "true")
+    return _annotation(framework, PAUSE_ANNOTATION) == "true"
+
+
+def ignored_pause(framework: Mapping[str, Any]) -> str:
+    """Return the value of a Framework's pause annotation that neither pauses nor says that it does not; the empty string: there is none."""
+    value = _annotation(framework, PAUSE_ANNOTATION)
+    return "" if value in ("true", "false") else value
 
 
 def restart_of(framework: Mapping[str, Any]) -> str:
-    """Return the value of a Framework's restart annotation, as much as counts of it; the empty string: it has none."""
-    return str((framework["metadata"].get("annotations") or {}).get(RESTART_ANNOTATION) or "")[:_RESTART_LENGTH]
+    """Return the value of a Framework's restart annotation; the empty string: it has none."""
+    return _annotation(framework, RESTART_ANNOTATION)
+
+
+def _annotation(framework: Mapping[str, Any], name: str) -> str:
+    return str((framework["metadata"].get("annotations") or {}).get(name) or "")[:_LONGEST]

@@ -191,6 +191,25 @@ def test_a_framework_that_is_over_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
         assert world.all("frameworks") == {}
 
 
+def test_a_value_that_does_not_pause_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`kubectl annotate framework … pause=True` was taken without a word, and everything went on."""
+    warnings: list[tuple[str, str]] = []
+    monkeypatch.setattr(World, "warn", lambda self, framework, reason, message: warnings.append((reason, message)), raising=False)
+    with World() as world:
+        world.make({"taskRoles": [role("a", 1)]})
+        runs(world, 1)
+        for value in ("false", "", "true", None):
+            world.annotate(names.PAUSE_ANNOTATION, value)
+            world.run(5)
+        assert warnings == []
+        for value in ("True", "True", "yes"):
+            world.annotate(names.PAUSE_ANNOTATION, value)
+            world.run(5)
+        said = f"The annotation {names.PAUSE_ANNOTATION} is {{}}, and does not pause: only true does"
+        assert warnings == [("PauseIgnored", said.format('"True"')), ("PauseIgnored", said.format('"yes"'))]
+        assert world.condition("Paused") == "False"
+
+
 def test_a_restart_takes_what_the_same_edit_brings() -> None:
     with World() as world:
         world.make({"taskRoles": [role("a", 1)]})

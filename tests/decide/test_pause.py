@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fcompile.model.framework import asks_for_pause, restart_of
+from fcompile.model.framework import asks_for_pause, ignored_pause, restart_of
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, STATES
 from fcontroller.decide.status_json import to_json
@@ -48,17 +48,17 @@ def uids(world: World) -> dict[Any, str]:
 
 
 @pytest.mark.parametrize(
-    ("annotations", "paused", "restart"),
+    ("annotations", "paused", "ignored", "restart"),
     [
-        (None, False, ""),
-        ({PAUSE_ANNOTATION: "true", RESTART_ANNOTATION: "a"}, True, "a"),
-        ({PAUSE_ANNOTATION: "false", RESTART_ANNOTATION: ""}, False, ""),
-        ({PAUSE_ANNOTATION: "True", RESTART_ANNOTATION: "a" * 1000}, False, "a" * 100),
+        (None, False, "", ""),
+        ({PAUSE_ANNOTATION: "true", RESTART_ANNOTATION: "a"}, True, "", "a"),
+        ({PAUSE_ANNOTATION: "false", RESTART_ANNOTATION: ""}, False, "", ""),
+        ({PAUSE_ANNOTATION: "True", RESTART_ANNOTATION: "a" * 1000}, False, "True", "a" * 100),
     ],
 )
-def test_annotations(annotations: Any, paused: bool, restart: str) -> None:
+def test_annotations(annotations: Any, paused: bool, ignored: str, restart: str) -> None:
     framework = {"metadata": {"annotations": annotations}}
-    assert (asks_for_pause(framework), restart_of(framework)) == (paused, restart)
+    assert (asks_for_pause(framework), ignored_pause(framework), restart_of(framework)) == (paused, ignored, restart)
 
 
 class TestPause:

@@ -15,7 +15,7 @@ from typing import Any
 
 from fcompile.default import default
 from fcompile.model import names
-from fcompile.model.framework import asks_for_pause, restart_of
+from fcompile.model.framework import asks_for_pause, ignored_pause, restart_of
 from fcompile.model.values import mapping, sequence
 from fcontroller import intent as intents
 from fcontroller.act import requests
@@ -97,6 +97,7 @@ class Reconciler:
         """When messages are looked at that came in a crowd."""
         self._superseded = float("-inf"), 0
         """Since when statuses that somebody else wrote are counted, and how many there were."""
+        self._ignored_pause = ""
         self.status: Status | None = None
         self._begin(framework, is_new=not _has_status(framework))
 
@@ -135,6 +136,10 @@ class Reconciler:
         """All but its status, as it was last seen, and the spec in it."""
         self.paused = is_paused(asks_for_pause(framework), spec)
         """Whether nothing of this Framework may be created or deleted."""
+        ignored, self._ignored_pause = self._ignored_pause, ignored_pause(framework)
+        if self._ignored_pause not in ("", ignored):  # Whoever has written it may take the Framework for paused.
+            said = f"The annotation {names.PAUSE_ANNOTATION} is {json.dumps(self._ignored_pause)}, and does not pause: only true does"
+            self.dependencies.report.warn(framework, "PauseIgnored", said)
 
     def _begin_again(self, framework: Json) -> None:
         self._halt()
