@@ -1,4 +1,7 @@
-"""Commands and arguments of containers: signs of typography in the place of those that programs know, and a whole line as one word."""
+"""Commands and arguments of containers.
+
+Signs of typography in the place of those that programs know, a whole line as one word, and words that a shell does not read.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +34,37 @@ ONE_WORD = warning_rule(
     remedy="Write each word as an item of its own. What needs a shell (`&&`, `|`, `$NAME`) is the third item, after `sh` and `-c`.",
 )
 
+AFTER_SCRIPT = warning_rule(
+    code="FC228",
+    name="words-after-script",
+    summary="Words follow the script of a shell, and it reads none of them.",
+    why=(
+        "After `-c` a shell takes one item as its script. Those after it are `$0`, `$1`, … there: `[sh, -c, python, train.py]` runs "
+        "`python` alone, which finds nothing to do and succeeds."
+    ),
+    remedy="Write the whole script as one item, or leave out the shell.",
+)
+
 _SIGN = lazy("(?:^|(?<=[\\s=]))(?:[\u2010-\u2015\u2212]+(?=[A-Za-z])|[\u2018\u201a\u201c\u201e](?=\\S))")
 _FOR_A_SHELL = lazy(r"[\n|&;<>$`*'\"(]")
+_SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh"})
+_READS_WORDS = lazy(r"\$\{?[#!]?[0-9@*#]|\b(?:shift|getopts|eval|source|BASH_ARG[CV])\b|(?:^|[\s;&|(])\.\s|\bfor\s+\w+\s*(?:;\s*)?do\b")
+"""What a script has that reads the words after it, or runs what may do so."""
+_RUNS_SCRIPT = lazy("-[A-Za-z]*c")
+_NAMES_OF_SCRIPT = frozenset({*_SHELLS, "--", "-", "_"})
+"""What is often given as `$0`, and is in no script."""
+_PLAIN = lazy(r"[\w./=:,@%+{}-]{1,100}")
 _FEW_WORDS = 8
 _FEW = 20
 """Signs of one text that are looked at."""
 
 
 def command_rules(pod: Pod) -> Iterator[Finding]:
-    """Yield commands of one word, and commands and arguments in which a typographic sign begins an option or a quoted text."""
+    """Yield commands of one word, words that a shell does not read, and signs of typography that begin an option or a quoted text."""
     for container in pod.containers:
         for owner, path in _with_command(container):
             yield from _one_word(owner, path)
+            yield from _after_script([*texts(owner, path, "command"), *texts(owner, path, "args")])
         for word, path in words(container.fields, container.path):
             if not word.isascii() and (sign := _sign(word)):
                 ascii_sign = {"\u2018": "'", "\u201a": "'", "\u201c": '"', "\u201e": '"'}.get(sign, "--")
@@ -69,6 +91,30 @@ def _one_word(owner: dict[str, Any], path: Path) -> Iterator[Finding]:
         quoted = ", ".join(f'"{word}"' for word in words)
         message = f"no shell divides this into words, and no program is called so: write `[{quoted}]`"
     yield Finding(ONE_WORD, first[1], message)
+
+
+def _after_script(items: list[tuple[str, Path]]) -> Iterator[Finding]:
+    words = [word for word, _ in items]
+    shell = words[0].rpartition("/")[2] if words else ""
+    script = _script_at(words) if shell in _SHELLS else len(words)
+    after = words[script + 1 :]
+    if not after or _READS_WORDS.search(words[script]) or (len(after) == 1 and after[0] in _NAMES_OF_SCRIPT):
+        return
+    line = " ".join(words[script:])
+    together = f", `{line}`" if len(after) <= _FEW_WORDS and all(map(_PLAIN.fullmatch, line.split(" "))) else ""
+    shown = f"`{words[script]}`" if _PLAIN.fullmatch(words[script]) else "the item before"
+    message = f"`{shell} -c` runs only {shown}, and what follows is `$0`, `$1`, … there: write it as one item{together}"
+    yield Finding(AFTER_SCRIPT, items[script + 1][1], message)
+
+
+def _script_at(words: list[str]) -> int:
+    """Return where the script of a shell is in its command; the number of words: it has none."""
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        if _RUNS_SCRIPT.fullmatch(words[at]):
+            return at + 1
+        at += 2 if words[at] in ("-o", "-O") else 1
+    return len(words)
 
 
 def _sign(written: str) -> str:

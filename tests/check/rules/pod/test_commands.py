@@ -1,4 +1,4 @@
-"""Typographic signs in commands."""
+"""Typographic signs in commands, whole lines as one word, and words that a shell does not read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_signs_that_no_program_knows(written: str, field: str) -> None:
     ],
 )
 def test_prose_and_other_letters_pass(written: str) -> None:
-    assert check(of_main(command=["sh", "-c", written], args=[written])) == []
+    assert check(of_main(command=["run", written], args=[written])) == []
 
 
 def test_what_to_write() -> None:
@@ -80,3 +80,54 @@ def test_words_and_paths_pass(written: list[object]) -> None:
 
 def test_arguments_may_be_lines() -> None:
     assert check(of_main(args=["python train.py"])) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "at"),
+    [
+        (["sh", "-c", "python", "train.py"], [], "command[3]"),
+        (["/bin/bash", "-ec", "python train.py", "--lr=1"], [], "command[3]"),
+        (["bash", "-o", "pipefail", "-c", "/run.sh", "--lr", "1"], [], "command[5]"),
+        (["sh", "-c"], ["python", "ps.py"], "args[1]"),
+        ([], ["sh", "-c", "echo", "$HOME"], "args[3]"),
+    ],
+)
+def test_words_that_a_shell_does_not_read(command: list[str], args: list[str], at: str) -> None:
+    """`sh -c python train.py` runs `python`, which reads an empty stdin and succeeds at once."""
+    assert check(of_main(command=command, args=args)) == [f"FC228 spec.containers[0].{at}"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["sh", "-c", "python train.py"],
+        ["sh", "-c", 'exec "$@"', "sh", "python", "train.py"],
+        ["sh", "-c", "echo ${1}", "sh", "a"],
+        ["sh", "-c", "echo $# $0", "a"],
+        ["sh", "-c", "for one; do echo; done", "sh", "a"],
+        ["sh", "-c", "shift; run", "sh", "a"],
+        ["sh", "-c", ". ./run.sh", "sh", "a"],
+        ["sh", "-c", 'eval "$RUN"', "sh", "a"],
+        ["sh", "-c", "run", "--"],
+        ["sh", "-c", "run", "bash"],
+        ["sh", "run.sh", "-c", "a", "b"],
+        ["bash", "--norc", "run.sh", "a"],
+        ["run", "-c", "a", "b"],
+        ["sh", "-c"],
+        ["sh"],
+    ],
+)
+def test_words_that_a_shell_reads_or_that_are_for_no_shell(command: list[str]) -> None:
+    assert check(of_main(command=command)) == []
+
+
+def test_a_probe_in_which_a_shell_does_not_read_a_word() -> None:
+    probe = {"exec": {"command": ["sh", "-c", "cat", "/ready"]}}
+    (finding,) = findings(of_main(readinessProbe=probe))
+    assert finding.path[-4:] == ("readinessProbe", "exec", "command", 3)
+    assert finding.message == "`sh -c` runs only `cat`, and what follows is `$0`, `$1`, … there: write it as one item, `cat /ready`"
+
+
+def test_words_that_are_not_read_and_cannot_be_put_together() -> None:
+    (finding,) = findings(of_main(command=["bash", "-c", "python", "-c", "print(1)"]))
+    assert finding.message == "`bash -c` runs only `python`, and what follows is `$0`, `$1`, … there: write it as one item"
