@@ -116,11 +116,14 @@ def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: 
     if base == role.name and labels[:1] == [own]:
         return lacks or _elsewhere(context, labels)
     as_in_stateful_set = base == own and labels[:1] == [own]
-    without_role = base == role.name and labels[:1] == [context.name] and context.name != context.namespace
+    without_role = base == role.name and labels[:1] == [context.name] != [context.namespace]
+    # A role whose Pods say a subdomain has a Service that somebody makes by hand.
+    own_service = text(mapping(role.template, "spec"), "subdomain")
+    without_framework = base == role.name and labels[:1] == [role.name] != [context.namespace] and not own_service
     before = base.removesuffix(f"-{role.name}")
     elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
     of_pod = before != base and not elsewhere and before.replace("-", "") == context.name
-    if not (as_in_stateful_set or without_role or of_pod):
+    if not (as_in_stateful_set or without_role or without_framework or of_pod):
         return ""
     return f"write {names.hostname(role.name, str(index))}.{own}" + (f", and {lacks}" if lacks else "")
 

@@ -73,15 +73,31 @@ def test_a_host_that_only_the_last_task_lacks() -> None:
     assert finding.message == "`worker-3.ptddp-worker` will not resolve: name one of the role `worker`, whose last index is 2"
 
 
-@pytest.mark.parametrize("value", ["ptddp-worker-0.ptddp-worker:80", "worker-0.ptddp:80", "worker-0.ptddp.default.svc"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "ptddp-worker-0.ptddp-worker:80",
+        "worker-0.ptddp:80",
+        "worker-0.ptddp.default.svc",
+        "worker-0.worker:80",
+        "worker-1.worker.default.svc",
+    ],
+)
 def test_forms_of_other_kinds(value: str) -> None:
     assert found(value) == ["FC514"]
 
 
-def test_a_namespace_called_as_the_framework() -> None:
-    container = {"name": "c", "image": "a", "env": [{"name": "ADDRESS", "value": "worker-0.default"}]}
-    written = framework(role("worker", 3, spec={"containers": [container]}), name="default")
+def test_a_service_of_the_role_that_somebody_makes() -> None:
+    container = {"name": "c", "image": "a", "env": [{"name": "ADDRESS", "value": "worker-0.worker:80"}]}
+    written = framework(role("worker", 3, spec={"containers": [container], "subdomain": "worker"}), name="ptddp")
     assert list(address_rules(context_of(written), repr(written))) == []
+
+
+def test_a_namespace_called_as_the_framework_or_the_role() -> None:
+    for name, called in (("default", "worker"), ("ptddp", "default")):
+        container = {"name": "c", "image": "a", "env": [{"name": "ADDRESS", "value": f"{called}-0.default"}]}
+        written = framework(role(called, 3, spec={"containers": [container]}), name=name)
+        assert list(address_rules(context_of(written), repr(written))) == []
 
 
 @pytest.mark.parametrize(
