@@ -137,7 +137,7 @@ def _any_string(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     if type(value) is str:
         return
     if isinstance(value, dict | list):
-        wrong_type(value, "a string", path, step, walk)
+        wrong_type(value, "a string", path, step, walk, _divided(value) if isinstance(step, int) else "")
         return
     here = (*path, step)
     source = walk.source(here)
@@ -147,6 +147,12 @@ def _any_string(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     quoted = json.dumps(source, ensure_ascii=False)
     message = f"{called(path, step)} must be a string, and {shown(source)} without quotes is {described(value)}: write {quoted}"
     walk.report(UNQUOTED_STRING, here, message, fix=Fix(f"write {quoted}", here, "value", quoted))
+
+
+def _divided(value: dict[str, Any] | list[Any]) -> str:
+    """Return what to write for an item that may be a text with a colon in it, as `echo "loss: 3"`; empty: it is something else."""
+    alone = isinstance(value, dict) and len(value) == 1 and not any(isinstance(inner, dict | list) for inner in value.values())
+    return "quote the whole of it if it is one text, since `: ` makes a mapping of it" if alone else ""
 
 
 def _unknown_value(value: str, field: Field, owner: str, name: str, path: Path, step: str | int, walk: Walk) -> None:

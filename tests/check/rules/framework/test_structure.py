@@ -656,3 +656,19 @@ def test_a_word_for_a_count_leads_to_the_number_that_means_it(field: str, word: 
 def test_retries_without_end_lead_to_the_number_that_means_them() -> None:
     message = only(framework({**role(), "task": {**role()["task"], "retryPolicy": {"maxRetryCount": "Infinity"}}})).message
     assert message.endswith("the string `Infinity`: -1 retries after every failure, -2 after every completion, success too")
+
+
+@pytest.mark.parametrize(
+    ("item", "advice"),
+    [
+        ({'echo "a': 'b"'}, ": quote the whole of it if it is one text, since `: ` makes a mapping of it"),
+        ({"a": "b", "c": "d"}, ""),
+        ({"a": {"b": "c"}}, ""),
+    ],
+)
+def test_a_text_in_a_list_that_a_colon_divides(item: dict[str, Any], advice: str) -> None:
+    assert only(with_main(command=["sh", "-c", item])).message == f"`command[2]` must be a string, not a mapping{advice}"
+
+
+def test_a_mapping_for_a_text_that_is_no_item() -> None:
+    assert only(with_main(image={"repository": "a"})).message == "`image` must be a string, not a mapping"
