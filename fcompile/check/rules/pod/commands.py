@@ -47,7 +47,21 @@ AFTER_SCRIPT = warning_rule(
 
 _SIGN = lazy("(?:^|(?<=[\\s=]))(?:[\u2010-\u2015\u2212]+(?=[A-Za-z])|[\u2018\u201a\u201c\u201e](?=\\S))")
 _FOR_A_SHELL = lazy(r"[\n|&;<>$`*'\"(]")
+SHELL_WORDS = warning_rule(
+    code="FC229",
+    name="shell-words-without-shell",
+    summary="A command has words that only a shell understands, and no shell reads it.",
+    why="Kubernetes runs a command as it is written: `&&`, `|` and `>` are arguments of its first word, and `cd` and `A=1` are no programs.",
+    remedy="Write `sh`, `-c` and the whole line as three items of `command`.",
+)
+
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh"})
+_OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "<", "&>", "2>", "2>&1"})
+_TAKE_OPERATORS = frozenset({"[", "expr", "find", "test", "xargs"})
+"""Programs to which such words mean something."""
+_BUILT_IN = frozenset({"cd", "export", "set", "source", "unset", "."})
+_ASSIGNMENT = lazy(r"[A-Za-z_]\w{0,99}=\S{0,100}")
+_IN_A_SHELL = "write `sh`, `-c` and the whole line as three items of `command`"
 _READS_WORDS = lazy(r"\$\{?[#!]?[0-9@*#]|\b(?:shift|getopts|eval|source|BASH_ARG[CV])\b|(?:^|[\s;&|(])\.\s|\bfor\s+\w+\s*(?:;\s*)?do\b")
 """What a script has that reads the words after it, or runs what may do so."""
 _RUNS_SCRIPT = lazy("-[A-Za-z]*c")
@@ -64,7 +78,10 @@ def command_rules(pod: Pod) -> Iterator[Finding]:
     for container in pod.containers:
         for owner, path in _with_command(container):
             yield from _one_word(owner, path)
-            yield from _after_script([*texts(owner, path, "command"), *texts(owner, path, "args")])
+            items = [*texts(owner, path, "command"), *texts(owner, path, "args")]
+            yield from _after_script(items)
+            if owner.get("command"):
+                yield from _without_shell(items)
         for word, path in words(container.fields, container.path):
             if not word.isascii() and (sign := _sign(word)):
                 ascii_sign = {"\u2018": "'", "\u201a": "'", "\u201c": '"', "\u201e": '"'}.get(sign, "--")
@@ -105,6 +122,20 @@ def _after_script(items: list[tuple[str, Path]]) -> Iterator[Finding]:
     shown = f"`{words[script]}`" if _PLAIN.fullmatch(words[script]) else "the item before"
     message = f"`{shell} -c` runs only {shown}, and what follows is `$0`, `$1`, … there: write it as one item{together}"
     yield Finding(AFTER_SCRIPT, items[script + 1][1], message)
+
+
+def _without_shell(items: list[tuple[str, Path]]) -> Iterator[Finding]:
+    (first, path), *others = items or [("", ())]
+    if not _SHELLS.isdisjoint(word.rpartition("/")[2] for word, _ in items) or first.rpartition("/")[2] in _TAKE_OPERATORS:
+        return
+    if first in _BUILT_IN:
+        yield Finding(SHELL_WORDS, path, f"`{first}` is the shell's, and no program is called so: {_IN_A_SHELL}")
+    elif _ASSIGNMENT.fullmatch(first):
+        yield Finding(SHELL_WORDS, path, f"`{first}` sets a variable in a shell alone, and no program is called so: set it in `env`")
+    elif found := next(((word, place) for word, place in others if word in _OPERATORS), None):
+        program = f"`{first}`" if _PLAIN.fullmatch(first) else "the program"
+        message = f"no shell reads `{found[0]}`, and {program} gets it as an argument: {_IN_A_SHELL}"
+        yield Finding(SHELL_WORDS, found[1], message)
 
 
 def _script_at(words: list[str]) -> int:

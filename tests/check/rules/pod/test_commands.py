@@ -131,3 +131,52 @@ def test_a_probe_in_which_a_shell_does_not_read_a_word() -> None:
 def test_words_that_are_not_read_and_cannot_be_put_together() -> None:
     (finding,) = findings(of_main(command=["bash", "-c", "python", "-c", "print(1)"]))
     assert finding.message == "`bash -c` runs only `python`, and what follows is `$0`, `$1`, … there: write it as one item"
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "at"),
+    [
+        (["cd", "/app", "&&", "python", "train.py"], [], "command[0]"),
+        (["python", "prepare.py", "&&", "python", "train.py"], [], "command[2]"),
+        (["python"], ["train.py", "|", "tee", "log", "2>&1"], "args[1]"),
+        (["export", "A=1"], [], "command[0]"),
+        (["NCCL_DEBUG=INFO", "python", "train.py"], [], "command[0]"),
+    ],
+)
+def test_words_of_a_shell_where_there_is_none(command: list[str], args: list[str], at: str) -> None:
+    assert check(of_main(command=command, args=args)) == [f"FC229 spec.containers[0].{at}"]
+
+
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [
+        (["bash", "-c", "cd /app && python train.py"], []),
+        (["bash", "run.sh", "|"], []),
+        (["/bin/sh", "-c", "a=1 && $0", "&&"], []),
+        (["tini", "--", "sh", "-c", 'run "$@"', "sh", "|"], []),
+        (["find", ".", "-exec", "rm", "{}", ";"], []),
+        (["expr", "1", "|", "0"], []),
+        (["[", "a", ">", "b", "]"], []),
+        (["env", "A=1", "run"], []),
+        (["python", "train.py", "a=1", "a|b"], []),
+        ([], ["a", "&&", "b"]),
+    ],
+)
+def test_words_that_a_program_or_a_shell_understands(command: list[str], args: list[str]) -> None:
+    assert check(of_main(command=command, args=args)) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (
+            ["a", "&&", "b"],
+            "no shell reads `&&`, and `a` gets it as an argument: write `sh`, `-c` and the whole line as three items of `command`",
+        ),
+        (["cd", "x"], "`cd` is the shell's, and no program is called so: write `sh`, `-c` and the whole line as three items of `command`"),
+        (["A=1", "x"], "`A=1` sets a variable in a shell alone, and no program is called so: set it in `env`"),
+    ],
+)
+def test_what_to_write_for_words_of_a_shell(command: list[str], says: str) -> None:
+    (finding,) = findings(of_main(command=command))
+    assert finding.message == says
