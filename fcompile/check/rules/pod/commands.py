@@ -51,7 +51,9 @@ SHELL_WORDS = warning_rule(
     code="FC229",
     name="shell-words-without-shell",
     summary="A command has words that only a shell understands, and no shell reads it.",
-    why="Kubernetes runs a command as it is written: `&&`, `|` and `>` are arguments of its first word, and `cd` and `A=1` are no programs.",
+    why=(
+        "Kubernetes runs a command as it is written: `&&`, `|` and `>` are arguments of its first word, and `cd` and `A=1` are no programs."
+    ),
     remedy="Write `sh`, `-c` and the whole line as three items of `command`.",
 )
 
