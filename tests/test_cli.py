@@ -486,6 +486,22 @@ def test_task_roles_of_another_kind_lead_to_framework(tmp_path: Path, capsys: Ca
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        ('command: ["run --rank {{FC_TASK_INDEX}}"]', 'write `["run", "--rank", "{{FC_TASK_INDEX}}"]`'),
+        ('command: [sh, -c, run, "{{FC_TASK_INDEX}}"]', "write it as one item, `run {{FC_TASK_INDEX}}`"),
+        ('args: "--rank {{FC_TASK_INDEX}}"', "not the string `--rank {{FC_TASK_INDEX}}`: write each item on a line of its own after `- `"),
+        ('env: ["RANK={{FC_TASK_INDEX}}"]', "not the string `RANK={{FC_TASK_INDEX}}`"),
+    ],
+)
+def test_what_to_write_is_for_all_tasks(command: str, advice: str) -> None:
+    """It had 0 in the place of the index: whoever followed it gave all tasks the rank of the first."""
+    data = good().replace("image: busybox", f"image: busybox\n            {command}")
+    out = run(["validate", "--format", "json", "-"], data.encode()).out
+    assert [one["message"].endswith(advice) for one in json.loads(out)["problems"]] == [True]
+
+
 @pytest.mark.parametrize("kind", ["Framework", "PyTorchJob"])
 def test_what_is_skipped_leads_nowhere_else(tmp_path: Path, capsys: Capture, kind: str) -> None:
     """A patch of a Framework `holds the kind Framework with task roles: only Framework has any`."""

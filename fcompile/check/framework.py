@@ -12,6 +12,7 @@ from fcompile.check.rules.framework.addresses import address_rules
 from fcompile.check.rules.framework.names import name_rules
 from fcompile.check.rules.framework.placeholders import placeholder_rules
 from fcompile.check.rules.framework.policies import policies
+from fcompile.check.rules.framework.scalars import WRONG_TYPE
 from fcompile.check.rules.framework.services import service_rules
 from fcompile.check.rules.framework.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules, task_rules
 from fcompile.check.rules.framework.structure import structure, walk
@@ -78,10 +79,10 @@ def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
     templates = list(context.templates())
     reported: set[tuple[object, ...]] = set()
     of_first = structure(_with_templates(context, templates), version=context.version, plain=context.plain)
-    yield from _in_source(context, of_first, reported)
+    yield from _in_source(context, _as_written(context, of_first), reported)
     seen: set[int] = set()
     for role, template in templates:
-        of_pod = pod_rules(template, role.template_path, version=context.version)
+        of_pod = pod_rules(template, role.template_path, version=context.version, written=role.template)
         if role.position not in seen:
             seen.add(role.position)
             yield from _in_source(context, of_pod, reported)
@@ -91,6 +92,18 @@ def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
         here: set[tuple[object, ...]] = set()
         yield from (finding for finding in _in_source(context, chain(of_structure, of_pod), here) if _key(finding) not in reported)
         reported |= here
+
+
+def _as_written(context: FrameworkContext, findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Return the findings. What they say to write in place of a wrong type has the placeholders, not what they are in the first task."""
+    if not context.holds_placeholders:
+        return findings
+    found = list(findings)
+    if all(finding.rule is not WRONG_TYPE for finding in found):
+        return found
+    of_source = structure(context.value, version=context.version, plain=context.plain)
+    written = {finding.path: finding for finding in of_source if finding.rule is WRONG_TYPE}
+    return [written.get(finding.path, finding) if finding.rule is WRONG_TYPE else finding for finding in found]
 
 
 def _in_source(context: FrameworkContext, findings: Iterable[Finding], reported: set[tuple[object, ...]]) -> Iterator[Finding]:

@@ -60,15 +60,19 @@ _MISSING = frozenset(("FC211", "FC221", "FC222"))
 _QUANTITIES = (("limits",), ("requests",))
 
 
-def pod_rules(template: dict[str, Any], path: Path, *, version: int) -> Iterator[Finding]:
+def pod_rules(template: dict[str, Any], path: Path, *, version: int, written: dict[str, Any] | None = None) -> Iterator[Finding]:
     """Yield every problem between the fields of a Pod template (`metadata` and `spec`) for a Kubernetes 1.x minor version.
 
     `path` is the template's place in its document. Placeholders must be filled in already. Findings of the structure check and these
     must go through `in_force` together: the API server does not look at what it takes out of a Pod.
+
+    :param written: the template with its placeholders, where it has any.
     """
     pod = read_pod(template, path, version)
+    # What they say to write is for all tasks, not for the first one.
+    as_written = pod if written is None or written is template else read_pod(written, path, version)
     for rules in _FAMILIES:
-        yield from rules(pod)
+        yield from rules(as_written if rules is command_rules else pod)
 
 
 def without_followers(findings: Iterable[Finding]) -> list[Finding]:
