@@ -37,6 +37,12 @@ def edit(world: World, **changes: Any) -> None:
     world.set_spec({**world.spec["spec"], **changes})
 
 
+def paused_condition(world: World) -> Any:
+    assert world.stored is not None
+    (said,) = (one for one in world.stored["conditions"] if one["type"] == "Paused")
+    return said
+
+
 def code(world: World) -> int | None:
     assert world.stored is not None
     ended = world.stored["attemptStatus"]["completionStatus"]
@@ -278,7 +284,7 @@ class TestPaused:
         world.paused = True
         world.run(500)
         assert (code(world), len(world.pods), world.deleted) == (None, 2, [])
-        (said,) = (one for one in world.stored["conditions"] if one["type"] == "Paused")
+        said = paused_condition(world)
         assert said["reason"] == "DeadlineExceeded"
         assert said["message"].endswith("Its deadline has passed: it ends once it goes on")
         assert said["lastTransitionTime"] == to_time(START + 50), "when the pause began"
@@ -293,7 +299,7 @@ class TestPaused:
         world.run(500)
         edit(world, activeDeadlineSeconds=10_000)
         world.run(5)
-        (said,) = (one for one in world.stored["conditions"] if one["type"] == "Paused")
+        said = paused_condition(world)
         assert (said["reason"], said["status"]) == ("Annotated", "True")
 
     def test_a_paused_one_can_be_stopped(self) -> None:

@@ -59,14 +59,15 @@ SHELL_WORDS = warning_rule(
 
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh"})
 _OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "<", "&>", "2>", "2>&1"})
-_TAKE_OPERATORS = frozenset({"[", "expr", "find", "test", "xargs"})
-"""Programs to which such words mean something."""
+_TAKE_OPERATORS = frozenset({"[", "expr", "find", "horovodrun", "parallel", "ssh", "sshpass", "test", "watch", "xargs"})
+"""Programs to which such words mean something, or that give them to a shell."""
 _BUILT_IN = frozenset({"cd", "export", "set", "source", "unset", "."})
 _ASSIGNMENT = lazy(r"[A-Za-z_]\w{0,99}=\S{0,100}")
 _IN_A_SHELL = "write `sh`, `-c` and the whole line as three items of `command`"
 _READS_WORDS = lazy(r"\$\{?[#!]?[0-9@*#]|\b(?:shift|getopts|eval|source|BASH_ARG[CV])\b|(?:^|[\s;&|(])\.\s|\bfor\s+\w+\s*(?:;\s*)?do\b")
 """What a script has that reads the words after it, or runs what may do so."""
-_RUNS_SCRIPT = lazy("-[A-Za-z]*c")
+_END_OF_OPTIONS = frozenset({"--", "-"})
+_LONG_WITH_FILE = frozenset({"--rcfile", "--init-file"})
 _NAMES_OF_SCRIPT = frozenset({*_SHELLS, "--", "-", "_"})
 """What is often given as `$0`, and is in no script."""
 _PLAIN = lazy(r"[\w./=:,@%+{}-]{1,100}")
@@ -117,13 +118,18 @@ def _after_script(items: list[tuple[str, Path]]) -> Iterator[Finding]:
     shell = words[0].rpartition("/")[2] if words else ""
     script = _script_at(words) if shell in _SHELLS else len(words)
     after = words[script + 1 :]
-    if not after or _READS_WORDS.search(words[script]) or (len(after) == 1 and after[0] in _NAMES_OF_SCRIPT):
+    if not after or _READS_WORDS.search(words[script]) or (len(after) == 1 and _is_name(after[0], words[script])):
         return
     line = " ".join(words[script:])
     together = f", `{line}`" if len(after) <= _FEW_WORDS and all(map(_PLAIN.fullmatch, line.split(" "))) else ""
     shown = f"`{words[script]}`" if _PLAIN.fullmatch(words[script]) else "the item before"
     message = f"`{shell} -c` runs only {shown}, and what follows is `$0`, `$1`, … there: write it as one item{together}"
     yield Finding(AFTER_SCRIPT, items[script + 1][1], message)
+
+
+def _is_name(word: str, script: str) -> bool:
+    """Return whether the only word after a script is its name, for messages."""
+    return word in _NAMES_OF_SCRIPT or (len(script.split()) > 1 and not word.startswith("-"))
 
 
 def _without_shell(items: list[tuple[str, Path]]) -> Iterator[Finding]:
@@ -141,13 +147,19 @@ def _without_shell(items: list[tuple[str, Path]]) -> Iterator[Finding]:
 
 
 def _script_at(words: list[str]) -> int:
-    """Return where the script of a shell is in its command; the number of words: it has none."""
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        if _RUNS_SCRIPT.fullmatch(words[at]):
-            return at + 1
-        at += 2 if words[at] in ("-o", "-O") else 1
-    return len(words)
+    """Return where the script of a shell is in its command, the first word that is no option; the number of words: it has none."""
+    at, runs_script = 1, False
+    while at < len(words) and words[at].startswith(("-", "+")):
+        option = words[at]
+        at += 1
+        if option in _END_OF_OPTIONS:
+            break
+        if option.startswith("--"):
+            at += option in _LONG_WITH_FILE
+        else:
+            runs_script |= "c" in option
+            at += option.count("o") + option.count("O")  # each with its name, as in `-eo pipefail`
+    return at if runs_script else len(words)
 
 
 def _sign(written: str) -> str:
