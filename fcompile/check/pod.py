@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.check.pod_context import read_pod
+from fcompile.check.pod_context import containers_of, read_pod
 from fcompile.check.rules.pod.accounts import account_rules
 from fcompile.check.rules.pod.affinity import affinity_rules
 from fcompile.check.rules.pod.commands import command_rules
@@ -31,11 +31,11 @@ from fcompile.check.rules.pod.volumes import volume_rules
 from fcompile.diagnostics.problem import Finding, Path, Severity
 from fcompile.diagnostics.suggestions import closest
 from fcompile.model import gates
+from fcompile.model.values import mapping
 
 _FAMILIES = (
     metadata_rules,
     container_rules,
-    command_rules,
     image_rules,
     port_rules,
     env_rules,
@@ -69,10 +69,10 @@ def pod_rules(template: dict[str, Any], path: Path, *, version: int, written: di
     :param written: the template with its placeholders, where it has any.
     """
     pod = read_pod(template, path, version)
-    # What they say to write is for all tasks, not for the first one.
-    as_written = pod if written is None or written is template else read_pod(written, path, version)
+    of_written = pod.containers if written is None or written is template else containers_of(mapping(written, "spec"), pod.path, version)
     for rules in _FAMILIES:
-        yield from rules(as_written if rules is command_rules else pod)
+        yield from rules(pod)
+    yield from command_rules(of_written)  # What these say to write is for all tasks, not for the first one.
 
 
 def without_followers(findings: Iterable[Finding]) -> list[Finding]:

@@ -75,7 +75,7 @@ def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
     """Return the template at `path`, read for the rules."""
     spec = mapping(template, "spec")
     spec_path = (*path, "spec")
-    containers = (*_placed(spec, spec_path, "containers", version), *_placed(spec, spec_path, "initContainers", version))
+    containers = containers_of(spec, spec_path, version)
     return Pod(
         metadata=mapping(template, "metadata"),
         spec=spec,
@@ -93,6 +93,11 @@ def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
         host_users=not (flag(spec, "hostUsers") is False and version >= gates.HOST_USERS),
         os_name=text(mapping(spec, "os"), "name") or "",
     )
+
+
+def containers_of(spec: dict[str, Any], path: Path, version: int) -> tuple[ContainerRef, ...]:
+    """Return the containers of the spec at `path`: regular ones first, then the init containers."""
+    return (*_placed(spec, path, "containers", version), *_placed(spec, path, "initContainers", version))
 
 
 def _placed(spec: dict[str, Any], path: Path, key: str, version: int) -> list[ContainerRef]:

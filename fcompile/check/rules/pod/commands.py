@@ -5,12 +5,12 @@ Signs of typography in the place of those that programs know, a whole line as on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from fcompile.check.context import words
-from fcompile.check.pod_context import ContainerRef, Pod, handlers
+from fcompile.check.pod_context import ContainerRef, handlers
 from fcompile.check.pod_values import texts
 from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.model.patterns import lazy
@@ -76,9 +76,9 @@ _FEW = 20
 """Signs of one text that are looked at."""
 
 
-def command_rules(pod: Pod) -> Iterator[Finding]:
+def command_rules(containers: Iterable[ContainerRef]) -> Iterator[Finding]:
     """Yield commands of one word, words that a shell does not read, and signs of typography that begin an option or a quoted text."""
-    for container in pod.containers:
+    for container in containers:
         for owner, path in _with_command(container):
             yield from _one_word(owner, path)
             items = [*texts(owner, path, "command"), *texts(owner, path, "args")]
@@ -134,6 +134,8 @@ def _is_name(word: str, script: str) -> bool:
 
 def _without_shell(items: list[tuple[str, Path]]) -> Iterator[Finding]:
     (first, path), *others = items or [("", ())]
+    if first not in _BUILT_IN and "=" not in first and _OPERATORS.isdisjoint(word for word, _ in others):
+        return
     if not _SHELLS.isdisjoint(word.rpartition("/")[2] for word, _ in items) or first.rpartition("/")[2] in _TAKE_OPERATORS:
         return
     if first in _BUILT_IN:
