@@ -19,7 +19,7 @@ from fcompile.check.rules.framework.structure import structure, walk
 from fcompile.check.rules.pod.metadata import own_metadata_rules
 from fcompile.diagnostics.problem import Finding, Severity
 from fcompile.load.rules import MAX_PROBLEMS
-from fcompile.model.names import DIGEST_ANNOTATION
+from fcompile.model.names import DIGEST_ANNOTATION, PAUSE_ANNOTATION
 from fcompile.model.values import mapping, text
 
 
@@ -64,6 +64,10 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
         from fcompile.check.rules.framework.characters import character_rules
 
         yield from character_rules(context.value, source_text)
+    if PAUSE_ANNOTATION in source_text:
+        from fcompile.check.rules.framework.ignored_pause import ignored_pauses
+
+        yield from ignored_pauses(context.value)
     counts = [role.task_number for role in context.roles]
     yield from task_rules(counts)
     yield from size_rules(context.value, len(source_text), "*" in source_text, sum(counts))
