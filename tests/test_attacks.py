@@ -22,6 +22,8 @@ import pytest
 from fcompile.convert import conversion
 from fcompile.emit.folder import MAX_MANIFEST_BYTES
 from fcompile.load.rules import MAX_FILE_BYTES, MAX_PROBLEMS
+from fcompile.model.names import PAUSE_ANNOTATION
+from tests.diff.frameworks import framework, role, spec
 from tests.laws import run
 from tests.test_cli import good
 
@@ -545,3 +547,43 @@ def test_a_report_of_many_differences_needs_little_more_than_the_comparison(tmp_
         ran = bounded(tmp_path, "diff", "--format", format, "old.yaml", "new.yaml")
         assert (ran.code, bool(ran.out)) == (1, True), ran.said
         assert ran.mebibytes < text.mebibytes + 15, format
+
+
+def _nested(value: Any, levels: int) -> Any:
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def _of_status(roles: list[Any], others: list[Any], **metadata: Any) -> dict[str, Any]:
+    """Return a Framework that runs, with these roles, of which the status knows others, too."""
+    known = [{"name": f"x{number}", "taskStatuses": tasks} for number, tasks in enumerate(others)]
+    status = {"state": "AttemptRunning", "attemptStatus": {"taskRoleStatuses": [*known, {"name": "worker", "taskStatuses": [{}]}]}}
+    return {**framework(spec(*roles), **metadata), "status": status}
+
+
+_DONE = [{"state": "Completed"}]
+COMPARISONS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "lists in lists": lambda: (
+        {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}, "a": _nested([1] * 490_000, 90)},
+        {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}, "a": _nested([*[1] * 489_999, 2], 90)},
+    ),
+    "a pause of many roles": lambda: (
+        _of_status([role()], [_DONE] * 15_000, annotations={PAUSE_ANNOTATION: "true"}),
+        _of_status([role()], [_DONE] * 15_000),
+    ),
+    "roles that are scaled": lambda: (
+        _of_status([role(f"r{i}", 1) for i in range(500)], [[]] * 36_000),
+        _of_status([role(f"r{i}", 2) for i in range(500)], [[]] * 36_000),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_a_comparison_ends_soon_in_little_memory(name: str, tmp_path: Path) -> None:
+    for side, value in zip(("old", "new"), COMPARISONS[name](), strict=True):
+        (tmp_path / f"{side}.json").write_text(json.dumps(value, separators=(",", ":")))
+    ran = bounded(tmp_path, "diff", "old.json", "new.json", seconds=5)
+    assert (ran.code, ran.said.count("\n") < 10) == (1, True), ran.said
+    assert ran.mebibytes < MEBIBYTES
+    assert len(ran.out) < OUTPUT

@@ -14,9 +14,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fcompile.diff.markdown import code, environment
+from fcompile.diff.markdown import environment
+from fcompile.diff.quoted import code
 from fcompile.emit import yaml
 from fcompile.load import values
+from fcompile.model.names import PAUSE_ANNOTATION
 from tests.diff.frameworks import framework, role, spec
 from tests.laws import run
 
@@ -103,6 +105,25 @@ def test_formats_for_machines_hold_text_and_nothing_else(sides: list[str], forma
         messages = [result["message"]["text"] for result in document["runs"][0]["results"]]
         assert messages
         assert not [message for message in messages if re.search(r"(?<!\\)\[[^\]\\]*\]\(", message)]
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html", "json"])
+def test_a_name_of_a_role_in_a_reason_acts_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str) -> None:
+    """What the end of a pause does is said of a role by its name, in the middle of a sentence of ours."""
+    monkeypatch.chdir(tmp_path)
+    failed = {"state": "Completed", "attemptStatus": {"completionStatus": {"type": {"name": "Failed"}}}}
+    ran_before = {"name": f"r{EVIL}", "taskStatuses": [failed, {"state": "AttemptRunning"}]}
+    for side, marks in (("old", {PAUSE_ANNOTATION: "true"}), ("new", {})):
+        value = framework(spec(role(f"r{EVIL}", frameworkAttemptCompletionPolicy={"minFailedTaskCount": 1})), annotations=marks)
+        value["status"] = {"state": "AttemptRunning", "attemptStatus": {"taskRoleStatuses": [ran_before]}}
+        (tmp_path / f"{side}.yaml").write_text(WAIVED + yaml.dump(value), encoding="utf-8")
+    ran = run(["diff", "--format", format, "old.yaml", "new.yaml"])
+    text = ran.out.decode()
+    assert (ran.code, "that have ended meet" in text) == (1, True), ran.err
+    assert not ACTS.search(text)
+    assert not COMMAND.search(text)
+    if format == "markdown":
+        assert "@everyone" not in re.sub("(`+).*?\\1", "", text)
 
 
 ARGUMENTS = (

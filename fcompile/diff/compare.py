@@ -25,6 +25,8 @@ ABSENT = Absent()
 ANY = Field("any")
 _MOST_ITEMS, _MOST_PAIRS = 10_000, 50_000
 """The most items in two lists, and the most pairs of equal items in them, that can be matched quickly."""
+_MOST_LEVELS = 10
+"""Of lists within each other, as paths name them, whose items are matched: each level writes out all that is in an item for that."""
 _UNORDERED = frozenset({"tolerations", "add", "drop"})
 """Lists of Pods whose items have no key and whose order means nothing. In an object of others, nobody here knows what order means."""
 _ORDERED = frozenset({"containers", "env", "hostAliases", "initContainers", "volumeMounts"})
@@ -108,7 +110,11 @@ def _shown(label: str, number: int) -> str:
 def _by_place(before: list[Any], after: list[Any], item: Field, path: str, matters: bool) -> Iterator[Difference]:
     if not matters:
         before, after = sorted(before, key=_text), sorted(after, key=_text)
-    for first, end, new_first, new_end in blocks(list(map(_text, before)), list(map(_text, after))):
+    if path.count("[") < _MOST_LEVELS:
+        ranges = blocks(list(map(_text, before)), list(map(_text, after)))
+    else:
+        ranges = [(0, len(before), 0, len(after))]
+    for first, end, new_first, new_end in ranges:
         for step in range(max(end - first, new_end - new_first)):
             left = before[first + step] if first + step < end else ABSENT
             right = after[new_first + step] if new_first + step < new_end else ABSENT

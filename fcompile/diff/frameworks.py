@@ -148,7 +148,8 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
 def _changes(before: Side, after: Side) -> Iterator[Change]:
     old, new = before.compiled.framework, after.compiled.framework
     state = effects.state(old["spec"], new["spec"], before.status)
-    held = Held(old, new, before.status, state)
+    known = tasks.by_role(before.status)
+    held = Held(old, new, before.status, known, state)
     is_held, right = after.is_held, [side.compiled.intent.digest for side in (before, after)]
     if before.is_held is not is_held or (is_held and (before.digest, right[0]) != (after.digest, right[1])):
         said = [ABSENT if side.digest is None else side.digest for side in (before, after)]
@@ -161,7 +162,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     yield from _of_the_framework(held, is_held)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
-    context = _Context(after, state, before.status)
+    context = _Context(after, state, before.status, known)
     for name in old_roles | new_roles:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
@@ -171,7 +172,7 @@ def _of_the_framework(held: Held, is_held: bool) -> Iterator[Change]:
 
     :param is_held: by a digest that is not that of the spec.
     """
-    old, new, status, state = held
+    old, new, status, _, state = held
     removal_ends_pods = effects.removal_ends_pods(old["spec"], status)
 
     def changed(difference: Difference, verdict: Verdict) -> Change:
@@ -217,9 +218,10 @@ def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
 class _Context:
     """What the changes of all roles depend on."""
 
-    def __init__(self, after: Side, state: State, status: Any) -> None:
+    def __init__(self, after: Side, state: State, status: Any, known: tasks.Known) -> None:
         self.state = state
         self.status = status
+        self.tasks = known
         self.is_held, self.paused = after.is_held, asks_for_pause(after.compiled.framework)
         self.framework = after.compiled.intent.framework
         self.namespace = after.compiled.namespace
@@ -233,6 +235,11 @@ class _Context:
         """Return whether what runs is made from the later version already: then an edit in the cluster is not in force."""
         digest = text(mapping(self.status, "intent"), "digest") if self.state is State.RUNS else None
         return bool(digest) and at_once(document_digest(self._after.document(), self._after.lowering))[0] == digest
+
+    @cached_property
+    def completes(self) -> bool:
+        """Return whether all tasks of the later version have completed."""
+        return tasks.have_completed(self.tasks, {role.name: role.task_number for role in self._after.roles})
 
     def role(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
         scaled = list(self._scale(name, old, new))
@@ -265,8 +272,8 @@ class _Context:
         if old is not None and new is not None and before == after:
             return
         is_held = self.is_held and (old is None or new is None)
-        completes = not is_held and tasks.have_completed(self.status, {role.name: role.task_number for role in self._after.roles})
-        may_run = tasks.may_run(self.status, name, after, before)
+        completes = not is_held and self.completes
+        may_run = tasks.may_run(self.tasks, name, after, before)
         when = effects.when(self.paused, is_held)
         verdict = effects.of_scale(before, after, when, self.state, removed_may_run=may_run, completes=completes)
         pods: tuple[Pods, ...] = ()
@@ -284,7 +291,7 @@ class _Context:
             elif policy == "retryPolicy":
                 verdict = effects.of_task_policy(self.state)
             else:
-                completed = tasks.completed(self.status, name, failed=difference.field.endswith("minFailedTaskCount"))
+                completed = tasks.completed(self.tasks, name, failed=difference.field.endswith("minFailedTaskCount"))
                 verdict = effects.of_completion_policy(
                     difference.before, difference.after, completed, effects.when(self.paused), self.state
                 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -15,6 +14,7 @@ from fcompile.diff import templates, words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff
+from fcompile.diff.quoted import PLAIN, code, fence, name
 from fcompile.diff.result import ObjectDiff, Result
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ MOST_NAMED = 4_000
 """More for the names of what does not fit."""
 _TRIED = 100
 """After so many that do not fit, no other is tried: each takes time."""
-_NAME = re.compile(r"[A-Za-z0-9/-]+")
 _WIDE = 60
 """Characters of both values together. A table of them would have to be scrolled on a phone, where the new value is not seen at first."""
 _OPEN = 5
@@ -151,7 +150,7 @@ def _plain(text: str) -> str:
 def _title(text: str) -> str:
     """Return a name as HTML for a title, where Markdown's code spans do not work."""
     shown = html.escape(visible(text))
-    return shown if _NAME.fullmatch(shown) else f"<code>{shown}</code>"
+    return shown if PLAIN.fullmatch(shown) else f"<code>{shown}</code>"
 
 
 def _label(change: Any) -> str:
@@ -195,23 +194,5 @@ def _is_wide(change: Any) -> bool:
 def _block(change: Any) -> str:
     """Return the changed lines of a long text in a code fence that nothing in them can close."""
     lines = "\n".join(at_line_start(f"{sign}{line}") for sign, line in words.lines(change.before, change.after))
-    fence = _fence(lines, 3)
-    return f"{fence}diff\n{lines}\n{fence}"
-
-
-def code(text: str, table: bool = False) -> str:
-    """Return a code span of any text: nothing in it is formatting, a link or a mention."""
-    text = visible(text)
-    text = text.replace("|", "\\|") if table else text
-    fence = _fence(text, 1)
-    return f"{fence} {text} {fence}" if len(fence) > 1 or not text.strip() or text[:1] == " " else f"{fence}{text}{fence}"
-
-
-def _fence(text: str, least: int) -> str:
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    return "`" * max(least, longest + 1)
-
-
-def name(text: str) -> str:
-    """Return a valid name as it is, and any other as code: the rule about names can be waived."""
-    return text if _NAME.fullmatch(text) else code(text)
+    around = fence(lines, 3)
+    return f"{around}diff\n{lines}\n{around}"
