@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
 from fcompile.commands.git.answers import answer
 from fcompile.commands.git.changes import REGULAR, UNNAMED, listed
 from fcompile.commands.git.objects import Objects
-from fcompile.commands.git.reader import ENDINGS, Reader
+from fcompile.commands.git.reader import ENDINGS, Reader, end_of
 
-_MOST_HOPS, _LONGEST_LINK = 40, 4096
-"""What Linux follows: so many links after another, and so many bytes of where one leads."""
 _MOST_NAMES = 40
 """Of a file, by links to folders that it is in. With more it is shown without a look at each."""
 
@@ -46,7 +44,7 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
         while (path := path.rpartition(b"/")[0]) and path not in above:
             above.add(path)
     for path, target in links.items():
-        end, ignored = _end_of(path, links), reader.ignored(commit, path)
+        end, ignored = end_of(path, links), reader.ignored(commit, path)
         kind = "" if ignored else reader.kind_for_tools(commit, path)
         if end in above:
             made.links[path] = target
@@ -79,7 +77,7 @@ def _all(commit: str | None, top: bytes, objects: Objects, reader: Reader) -> tu
                 links[path] = objects.read(name, os.fsdecode(path)) or b""
             elif mode in REGULAR:
                 files[path] = name
-                reader.note(commit, path, name)
+        reader.note(commit, files, links)
     return links, files
 
 
@@ -90,25 +88,3 @@ def kind_behind(commit: str | None, path: bytes, tree: Tree, reader: Reader) -> 
     )
     some = list(islice(names, _MOST_NAMES + 1))
     return "source" if len(some) > _MOST_NAMES else next((kind for name in some if (kind := reader.kind_for_tools(commit, name))), "")
-
-
-def _end_of(path: bytes, links: Mapping[bytes, bytes]) -> bytes:
-    """Return where a path leads within the tree; empty: out of it, or nowhere."""
-    done: list[bytes] = []
-    left, hops = path.split(b"/")[::-1], 0
-    while left:
-        step = left.pop()
-        if step == b"..":
-            if not done:
-                return b""
-            done.pop()
-        elif step not in (b"", b"."):
-            done.append(step)
-            target = links.get(b"/".join(done))
-            if target is not None:
-                hops += 1
-                if hops > _MOST_HOPS or target.startswith(b"/") or len(target) > _LONGEST_LINK:
-                    return b""
-                done.pop()
-                left += target.split(b"/")[::-1]
-    return b"/".join(done)

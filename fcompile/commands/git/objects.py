@@ -37,10 +37,12 @@ class Objects:
         with suppress(BrokenPipeError):  # git has ended before
             self._process.__exit__(*error)
 
-    def read(self, name: bytes, shown: str) -> bytes | None:
+    def read(self, name: bytes, shown: str, is_there: bool = False) -> bytes | None:
         """Return the content of a blob, also behind a link, or None; nothing of one that is too large and holds no Framework.
 
         Raises UsageError if one that is too large may hold a Framework.
+
+        :param is_there: it must not be lacking unnoticed, as what a partial clone would have to fetch.
         """
         ask: IO[bytes] | None = self._process.stdin
         answer: IO[bytes] | None = self._process.stdout
@@ -52,7 +54,7 @@ class Objects:
         except BrokenPipeError:  # which would be taken for that of our own output
             raise _ended(shown) from None
         line = answer.readline()
-        if not line and b":" in name:
+        if not line and is_there:
             raise _ended(shown)
         head, _, size = line.rstrip(b"\n").rpartition(b" ")
         if not size.isdigit():  # the name, with all the spaces that are in it, and `missing`; or nothing, of what cannot be fetched

@@ -31,6 +31,8 @@ ENDINGS = tuple(map(os.fsencode, SUFFIXES))
 _KUSTOMIZATIONS = tuple(map(str.encode, KUSTOMIZATIONS))
 _HIDING = (b"\\", b"!", b"generators", b"transformers", b"validators")
 """What can hold a name otherwise than in its letters, or leads to files that hold it."""
+_MOST_HOPS, _LONGEST_LINK = 40, 4096
+"""What Linux follows: so many links after another, and so many bytes of where one leads."""
 _MOST_HINTS = 40
 """Names that are looked for in the text of a kustomization. With more it is read as YAML at once."""
 
@@ -41,16 +43,17 @@ class Reader:
     def __init__(self, top: bytes, objects: Objects) -> None:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
-        self._odd: dict[tuple[str, bytes], bytes] = {}
-        """Blobs of files for which git cannot be asked by their paths: each question is one line."""
+        self._trees: dict[str, tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]] = {}
         self._near: set[bytes] = set()
         """Kustomizations that name nothing in other folders that differs."""
         self._around = cache(partial(partial, self._read_around))
 
-    def note(self, commit: str, path: bytes, blob: bytes) -> None:
-        """Keep the id of a file's blob if git cannot be asked for that by the path."""
-        if b"\n" in path:
-            self._odd[commit, path] = blob
+    def note(self, commit: str, files: Mapping[bytes, bytes], links: Mapping[bytes, bytes]) -> None:
+        """Keep what a commit holds: files with their blobs, and links with where they lead.
+
+        git goes through all that is in a folder for each path that it is asked for.
+        """
+        self._trees[commit] = files, links
 
     def file(self, commit: str | None, one: Changed, blob: bytes, taken_for: str = "") -> RawFile | None:
         """Return the file as it is on a side, and of a submodule its commit; None if it is not there."""
@@ -152,8 +155,11 @@ class Reader:
                 return None
             file = self._in_tree(os.path.relpath(real, top))
             return file.data if file is not None and isinstance(file.data, bytes) else None
-        name = commit.encode() + b":" + path if b"\n" not in path else self._odd.get((commit, path))
-        return None if name is None else self._objects.read(name, os.fsdecode(path))
+        files, links = self._trees[commit]
+        name = files.get(path) or files.get(end_of(path, links))
+        if name is None and path.startswith((b"/", b"../")):
+            name = b"%b:%b" % (commit.encode(), path)
+        return None if name is None else self._objects.read(name, os.fsdecode(path), is_there=True)
 
     def _read_around(self, commit: str | None, path: str) -> bytes | None:
         return self._content(commit, os.path.relpath(os.fsencode(path), os.path.abspath(self._top)))
@@ -165,3 +171,25 @@ class Reader:
             raise UsageError(f"--git: {visible(os.path.dirname(os.fsdecode(path)))} {TOO_DEEP}, or list one above it in {IGNORE_FILE}")
         name = os.path.relpath(full).decode("utf-8", "backslashreplace")
         return FileEntry(name, os.fsdecode(full), within=os.fsdecode(self._top))
+
+
+def end_of(path: bytes, links: Mapping[bytes, bytes]) -> bytes:
+    """Return where a path leads within the tree; empty: out of it, or nowhere."""
+    done: list[bytes] = []
+    left, hops = path.split(b"/")[::-1], 0
+    while left:
+        step = left.pop()
+        if step == b"..":
+            if not done:
+                return b""
+            done.pop()
+        elif step not in (b"", b"."):
+            done.append(step)
+            target = links.get(b"/".join(done))
+            if target is not None:
+                hops += 1
+                if hops > _MOST_HOPS or target.startswith(b"/") or len(target) > _LONGEST_LINK:
+                    return b""
+                done.pop()
+                left += target.split(b"/")[::-1]
+    return b"/".join(done)
