@@ -13,13 +13,7 @@ from typing import Any, Final, TypeVar
 
 from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
-from yaml.events import (
-    CollectionEndEvent,
-    CollectionStartEvent,
-    DocumentEndEvent,
-    ScalarEvent,
-    StreamEndEvent,
-)
+from yaml.events import CollectionEndEvent, CollectionStartEvent, DocumentEndEvent, ScalarEvent, StreamEndEvent
 
 from fcompile.model.patterns import lazy
 

@@ -17,17 +17,7 @@ from .faults import DuplicateKey, duplicate_key, too_deep
 from .scalars import PLAIN_KEYS, PLAIN_VALUES
 from .yaml_aliases import Anchor, Anchors, Merge
 from .yaml_events import Events, check_scalars, with_events
-from .yaml_nodes import (
-    bad_key,
-    check_start,
-    check_tag,
-    collection_as_key,
-    event_range,
-    is_merge,
-    scalar_key,
-    scalar_value,
-    too_many,
-)
+from .yaml_nodes import bad_key, check_start, check_tag, collection_as_key, event_range, is_merge, scalar_key, scalar_value, too_many
 
 
 def read(text: str, repeated: list[DuplicateKey] | None = None) -> tuple[Any, int | None]:

@@ -8,16 +8,7 @@ from typing import Any
 import pytest
 
 from fcontroller.decide import conditions
-from fcontroller.decide.conditions import (
-    is_retained,
-    is_said,
-    problems,
-    set_condition,
-    set_paused,
-    set_problem,
-    set_retained,
-    set_services,
-)
+from fcontroller.decide.conditions import is_retained, is_said, problems, set_condition, set_paused, set_problem, set_retained, set_services
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.spec import tracker_of
 from fcontroller.decide.status import Status, to_time

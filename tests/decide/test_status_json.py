@@ -14,16 +14,7 @@ import pytest
 
 from fcompile.model.packed import STATUS_BYTES, STATUS_VALUES, role_statuses
 from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
-from fcontroller.decide.status_json import (
-    COMPRESSED_FROM,
-    MOST_ROLES,
-    StatusText,
-    status_from,
-    task_to_json,
-    text_of,
-    to_json,
-    to_text,
-)
+from fcontroller.decide.status_json import COMPRESSED_FROM, MOST_ROLES, StatusText, status_from, task_to_json, text_of, to_json, to_text
 from tests.decide.world import from_json
 
 AWKWARD = 'a "quoted" \\ text\nof lines \u2028 \x01 é 😀'

@@ -8,15 +8,7 @@ from pathlib import Path
 import pytest
 
 from fcompile.model.formats import FORMATS
-from fcompile.schema.pod_schemas import (
-    DEFAULT_VERSION,
-    NEWEST,
-    OLDEST,
-    VERSIONS,
-    pod_type,
-    values_by_version,
-    versions_with,
-)
+from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST, VERSIONS, pod_type, values_by_version, versions_with
 from fcompile.schema.types import types
 from tests.reading import all_types
 

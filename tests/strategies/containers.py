@@ -6,18 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.strategies.basics import (
-    Strategy,
-    distinct,
-    dns_labels,
-    few,
-    object_names,
-    references,
-    requirements,
-    some,
-    texts,
-    words,
-)
+from tests.strategies.basics import Strategy, distinct, dns_labels, few, object_names, references, requirements, some, texts, words
 from tests.strategies.volumes import files, mounts
 
 _ENV_NAMES = words(

@@ -11,10 +11,7 @@ from fcompile.commands.git.process import COMMAND, environment
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import rules
-from fcompile.load.files import (
-    PIECE,
-    may_hold_framework_in,
-)
+from fcompile.load.files import PIECE, may_hold_framework_in
 from fcompile.load.source import file_too_large
 
 

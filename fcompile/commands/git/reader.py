@@ -13,17 +13,7 @@ from fcompile.commands.git.changes import UNNAMED, Changed, regular_file
 from fcompile.commands.git.objects import Objects
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
-from fcompile.load.files import (
-    IGNORE_FILE,
-    MAX_LEVELS,
-    MAX_PATTERNS,
-    SUFFIXES,
-    TOO_DEEP,
-    FileEntry,
-    ignore_patterns,
-    is_outside,
-    is_within,
-)
+from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, MAX_PATTERNS, SUFFIXES, TOO_DEEP, FileEntry, ignore_patterns, is_outside, is_within
 from fcompile.pipeline.file import why_skipped
 
 ENDINGS = tuple(map(os.fsencode, SUFFIXES))
