@@ -61,8 +61,8 @@ class State(StrEnum):
 
 
 _OVER = {
-    State.OVER: "the Framework is over: nothing of it runs again",
-    State.ELSEWHERE: "another controller runs this Framework; what it does with the edit is not known here",
+    State.OVER: Verdict(Effect.NOTHING, "the Framework is over: nothing of it runs again"),
+    State.ELSEWHERE: Verdict(Effect.NOTHING, "another controller runs this Framework; what it does with the edit is not known here"),
 }
 ANEW = "nothing is ever retried here, neither tasks nor the whole Framework: to run the change, delete the Framework and create it anew"
 """The reason of a change that waits for an attempt that never comes."""
@@ -167,7 +167,7 @@ def of_digest(is_held: bool, ends: str, state: State) -> Verdict:
     :param ends: as in `of_pause`.
     """
     if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
+        return _OVER[state]
     if is_held:
         return Verdict(
             Effect.ON_THE_FLY, "the digest is not that of the spec: no attempt begins, and no Pod is made from the edit; compile it again"
@@ -182,7 +182,7 @@ def of_execution_type(before: str, after: str, state: State) -> Verdict:
     if after == "Create":
         return Verdict(Effect.REFUSED, "executionType can go from Create to Start or Stop, and from Start to Stop, but never back")
     if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
+        return _OVER[state]
     if after == "Start":
         return Verdict(Effect.ON_THE_FLY, "the first attempt begins")
     if state is State.ENDS:
@@ -232,7 +232,7 @@ def of_clean_pod_policy(before: str | None, after: str | None, state: State) -> 
 def of_time_to_live(after: int | None, state: State) -> Verdict:
     """Return the verdict on an edit of `ttlSecondsAfterFinished`. None: it is left out."""
     if state is State.ELSEWHERE:
-        return Verdict(Effect.NOTHING, _OVER[state])
+        return _OVER[state]
     if after is None:
         return Verdict(Effect.ON_THE_FLY, "the controller's `frameworkCompletedRetainSec` says when the Framework is deleted after its end")
     left = "with its status and what is left of its Pods"
@@ -242,9 +242,7 @@ def of_time_to_live(after: int | None, state: State) -> Verdict:
 
 def of_force(state: State) -> Verdict:
     """Return the verdict on an edit of `podGracefulDeletionTimeoutSec`."""
-    if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
-    return Verdict(Effect.ON_THE_FLY, "it also holds for Pods that are being deleted already")
+    return _OVER.get(state) or Verdict(Effect.ON_THE_FLY, "it also holds for Pods that are being deleted already")
 
 
 def of_task_policy(state: State) -> Verdict:
@@ -312,8 +310,7 @@ def _later(when: str) -> str:
 
 def _ended(state: State, stopped: str = "the Framework is told to stop") -> Verdict | None:
     """Return the verdict on an edit of a Framework that is over, told to stop or run by another controller; of any other None."""
-    why = _OVER.get(state) or (stopped if state in _STOPPED else None)
-    return None if why is None else Verdict(Effect.NOTHING, why)
+    return _OVER.get(state) or (Verdict(Effect.NOTHING, stopped) if state in _STOPPED else None)
 
 
 def _in_attempt(state: State) -> Verdict | None:

@@ -280,8 +280,7 @@ class _Context:
         if verdict.effect is Effect.ON_THE_FLY and self.state is State.RUNS:
             pods = (self._pods(name, before, after, "created") if after > before else self._pods(name, after, before, "deleted"),)
         field = "role" if old is None or new is None else "taskNumber"
-        concerned = pods if before != after else ()
-        yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods=concerned)
+        yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods=pods)
 
     def _policy(self, name: str, policy: str, type_name: str, old: Role, new: Role) -> Iterator[Change]:
         before, after = (_known(role.policies[policy], type_name) for role in (old, new))
