@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fcompile.model.names import GROUP, PAUSE_ANNOTATION, RESTART_ANNOTATION
+from fcompile.model.values import mapping, text
 
 MANAGED_BY = (f"{GROUP}/frameworkcontroller", "kueue.x-k8s.io/multikueue")
 LIFETIME = ("activeDeadlineSeconds", "cleanPodPolicy", "ttlSecondsAfterFinished")
@@ -58,4 +59,4 @@ def restart_of(framework: Mapping[str, Any]) -> str:
 
 
 def _annotation(framework: Mapping[str, Any], name: str) -> str:
-    return str((framework["metadata"].get("annotations") or {}).get(name) or "")[:_LONGEST]
+    return (text(mapping(mapping(framework, "metadata"), "annotations"), name) or "")[:_LONGEST]

@@ -9,7 +9,6 @@ from fcompile.diagnostics.problem import Finding, Fix, warning_rule
 from fcompile.diagnostics.visible import visible
 from fcompile.model.framework import ignored_pause
 from fcompile.model.names import PAUSE_ANNOTATION
-from fcompile.model.values import mapping, text
 
 IGNORED_PAUSE = warning_rule(
     code="FC415",
@@ -24,8 +23,6 @@ _YES = ("true", "yes", "on", "y", "t", "1")
 
 def ignored_pauses(framework: dict[str, Any]) -> Iterator[Finding]:
     """Yield a finding if the annotation is there, and neither pauses nor says that it does not."""
-    if not text(mapping(mapping(framework, "metadata"), "annotations"), PAUSE_ANNOTATION):
-        return
     if value := ignored_pause(framework):
         means_yes = value.strip().lower() in _YES
         fix = Fix('write "true"', _PATH, "value", '"true"') if means_yes else None
