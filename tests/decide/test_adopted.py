@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fcontroller.decide.codes import Json
 from fcontroller.decide.conditions import set_adopted
-from fcontroller.decide.status import Json, Status
+from fcontroller.decide.status import Status
 
 
 def said(status: Status) -> Json:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fcontroller.decide import states
-from fcontroller.decide.codes import FRAMEWORK_ATTEMPT_ENDS, SUCCEEDED
+from fcontroller.decide.codes import FRAMEWORK_ATTEMPT_ENDS, SUCCEEDED, Json
 from fcontroller.decide.context import ReconcileContext
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.spec import RoleSpec
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
-from fcontroller.decide.status import Json, Role, Task
+from fcontroller.decide.status import Role, Task
 
 Found = tuple[float, Json]
 """When a policy was met, and the completion status that follows."""

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.model import names
+from fcontroller.decide.codes import Json
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.states import CREATED
-from fcontroller.decide.status import Json, Status, to_time
+from fcontroller.decide.status import Status, to_time
 
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
 """What Kubernetes takes for the reason of a condition; phrases come from the configuration."""

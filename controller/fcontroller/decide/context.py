@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from fcompile.model import names
 from fcontroller.decide.actions import CREATIONS, DELETIONS, Action
-from fcontroller.decide.codes import DEADLINE_EXCEEDED, STOPPED
+from fcontroller.decide.codes import DEADLINE_EXCEEDED, STOPPED, Json
 from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.spec import Spec
-from fcontroller.decide.status import Ended, Json, Key, Life, Role, Status, Task
+from fcontroller.decide.status import Ended, Key, Life, Role, Status, Task
 from fcontroller.decide.status_json import task_to_json, to_json
 
 FRAMEWORK_RETRY, FRAMEWORK_DELETION = "OnFrameworkRetry", "OnFrameworkDeletion"

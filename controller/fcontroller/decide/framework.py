@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from fcompile.model import names
 from fcontroller.decide import actions, states
-from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, RESTARTED
+from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, RESTARTED, Json
 from fcontroller.decide.completion import (
     complete_attempt,
     end_framework_attempt,
@@ -38,7 +38,7 @@ from fcontroller.decide.states import (
     PREPARING,
     RUNNING,
 )
-from fcontroller.decide.status import Attempt, End, IntentRecord, Json, Key, Status
+from fcontroller.decide.status import Attempt, End, IntentRecord, Key, Status
 from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
 _COLLECTED = 30

@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcontroller.decide import messages
+from fcontroller.decide.codes import Json
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, ENDED, RUNNING, Transition
-
-Json = dict[str, Any]
 
 Key = tuple[str, int]
 """A task, by the name of its role and its index."""

@@ -18,9 +18,10 @@ from fcompile.lower.intent import at_once
 from fcompile.model.formats import accepts
 from fcompile.model.framework import MAX_ROLES, MAX_TASKS
 from fcompile.model.packed import packed_tasks
+from fcontroller.decide.codes import Json
 from fcontroller.decide.messages import size
 from fcontroller.decide.states import STATES
-from fcontroller.decide.status import Attempt, IntentRecord, Json, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
+from fcontroller.decide.status import Attempt, IntentRecord, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
 
 COMPRESSED_FROM = 716_800
 """Bytes of the JSON of `taskRoleStatuses` from which on it is compressed."""

@@ -11,13 +11,13 @@ import json
 
 from fcompile.model import names
 from fcontroller.decide import actions, states
-from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, deleted_by_others, scaled_away
+from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, Json, deleted_by_others, scaled_away
 from fcontroller.decide.completion import task_completed
 from fcontroller.decide.context import TASK_RETRY, ReconcileContext
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
-from fcontroller.decide.status import Json, Key, Role, Status, Task
+from fcontroller.decide.status import Key, Role, Status, Task
 
 _DELETED_BY_OTHERS = POD_DELETED_BY_OTHERS.ended("Pod was deleted by others")
 _LINGERS = 5

@@ -285,7 +285,7 @@ class Reconciler:
         self.services.maintain(renderer.intent if renderer else None, self.framework)
         # What was refused before we began may have been withdrawn since, so that nobody asks for it again.
         if is_false(context.status, SERVICES_MADE) and context.status.intent.next is None and self.services.are_right():
-            set_services(context.status, [], "", self.framework["metadata"]["generation"], context.now)
+            set_services(context.status, [], "", context.generation, context.now)
         self.writer.see(context.status)
         if context.status.state == COMPLETED and context.status.revision <= context.status.stored:
             asyncio.get_running_loop().call_soon(self._over, self)
@@ -306,7 +306,7 @@ class Reconciler:
         settled = status.settled
         reconcile_framework(context, keys, policies_too=policies_too)
         if status.state == COMPLETED and state != COMPLETED:
-            set_completed(status, self.framework["metadata"]["generation"], context.now)
+            set_completed(status, context.generation, context.now)
         if status.settled != settled:
             self._dirty.add_all()  # The tasks have changed, or the attempt is new.
         elif not context.looked_at_tasks:
