@@ -7,6 +7,7 @@ import re
 import stat
 from collections import deque
 from collections.abc import Callable, Iterator
+from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -30,12 +31,7 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names that a kustomization can have, the one that counts first."""
 CHART = "Chart.yaml"
 """The file that makes a folder a chart of Helm."""
-IGNORE_KIND = "ignore file"
-"""The kind of a `.fcompileignore`."""
-PARAMETERS_KIND = "parameters"
-"""The kind of a file from which Argo CD takes an Application's parameters."""
 _ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
-_KPT = "Kptfile"
 _TOOLS_IGNORE_FILES = (".krmignore", ".sourceignore")
 """The files in which stands what kpt and Flux leave out."""
 _ATTRIBUTES = ".gitattributes"
@@ -50,6 +46,29 @@ _INLINE = lazy(r"[\n{]")
 """What is in a text that stands in the kustomization itself, and in no path."""
 _MOST_PLUGINS = 1_000
 """Files and texts of one kustomization at most: each is read."""
+
+
+class FileKind(StrEnum):
+    """What a file is to the tools that read it, as `diff` calls it."""
+
+    KUSTOMIZATION = "kustomization"
+    KPTFILE = "Kptfile"
+    PATCH = "patch"
+    CHART = "chart"
+    TEMPLATE = "template"
+    """In no chart."""
+    SOURCE = "source"
+    """Whatever else these tools read."""
+    PARAMETERS = "parameters"
+    VALUES = "values"
+    ATTRIBUTES = "attributes"
+    POINTER = "LFS pointer"
+    """Git LFS, and Argo CD with it, checks out another file in its place."""
+    IGNORE_FILE = "ignore file"
+    SUBMODULE = "submodule"
+    LINK = "link"
+
+
 Around = Callable[[str], bytes | None]
 """Returns what is in a file that says what others are; None: there is none."""
 
@@ -80,30 +99,30 @@ def skip_reason(file: str, top: str, around: Around = in_folder) -> str | None:
     return None
 
 
-def kind_for_tools(file: str, top: str, around: Around = in_folder) -> str:
-    """Return the kind of a file from which other tools make what runs, or that says what is left out; empty: it is no such file.
+def kind_for_tools(file: str, top: str, around: Around = in_folder) -> FileKind | None:
+    """Return the kind of a file from which other tools make what runs, or that says what is left out; None: it is no such file.
 
-    The first that is true counts, so a kustomization in a chart is a kustomization. A "source" is whatever else these tools read.
+    The first that is true counts, so a kustomization in a chart is a kustomization.
     """
     folder, name = os.path.dirname(os.path.abspath(file)), os.path.basename(file)
     if name in KUSTOMIZATIONS:
-        return "kustomization"
-    if name == _KPT:
-        return _KPT
+        return FileKind.KUSTOMIZATION
+    if name == FileKind.KPTFILE:
+        return FileKind.KPTFILE
     if name in _TOOLS_IGNORE_FILES:
-        return "source"
+        return FileKind.SOURCE
     if name == _ATTRIBUTES:
-        return "attributes" if b"working-tree-encoding" in (around(file) or b"") else ""
+        return FileKind.ATTRIBUTES if b"working-tree-encoding" in (around(file) or b"") else None
     if never_ignored(name):
-        return IGNORE_KIND if name == IGNORE_FILE else PARAMETERS_KIND
+        return FileKind.IGNORE_FILE if name == IGNORE_FILE else FileKind.PARAMETERS
     above = list(_up_from(folder, top))
     if any(_is_chart(one, around) for one in above):
-        return "chart"
+        return FileKind.CHART
     if os.path.abspath(file) in _patches(folder, top, around):
-        return "patch"
+        return FileKind.PATCH
     if any(named is None or os.path.abspath(file) in named for named in (named_in(one, top, around) for one in above)):
-        return "source"
-    return "values" if "values" in name.lower() and name.endswith(SUFFIXES) else ""
+        return FileKind.SOURCE
+    return FileKind.VALUES if "values" in name.lower() and name.endswith(SUFFIXES) else None
 
 
 def never_ignored(name: str) -> bool:
@@ -180,7 +199,7 @@ def named_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
     None: it may be any file, since these cannot be read, or name too much.
     """
     try:
-        kustomization, packaged = _read_kustomization(folder, around), list(values(around(os.path.join(folder, _KPT)) or b""))
+        kustomization, packaged = _read_kustomization(folder, around), list(values(around(os.path.join(folder, FileKind.KPTFILE)) or b""))
         named = _strings([*kustomization, *packaged, *_plugins(kustomization, folder, top, around)])
     except LoadError:
         return None

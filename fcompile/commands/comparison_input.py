@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.tool_files import IGNORE_KIND, PARAMETERS_KIND, Around, boundary, in_folder, kind_for_tools
+from fcompile.check.tool_files import Around, FileKind, boundary, in_folder, kind_for_tools
 from fcompile.commands.report import WriterListener, fails
 from fcompile.default import LAST_APPLIED
 from fcompile.diagnostics.problem import Problem
@@ -25,8 +25,8 @@ from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File, is_pointer, open_file, why_skipped
 from fcompile.waivers.collection import Waivers
 
-_POINTER = "LFS pointer"
-"""What a file is called in place of which Git LFS, and Argo CD with it, checks out another one."""
+_NEVER_OBJECTS = frozenset({FileKind.KUSTOMIZATION, FileKind.PATCH, FileKind.IGNORE_FILE, FileKind.PARAMETERS, FileKind.POINTER})
+"""Kinds of files that others read as a whole, whatever looks like an object in them."""
 
 
 class RawFile(NamedTuple):
@@ -36,30 +36,32 @@ class RawFile(NamedTuple):
     data: bytes | Problem
     around: Around = in_folder
     """Reads files of the same side."""
-    kind: str = ""
+    kind: FileKind | None = None
     """What it is in place of a file: a link or a submodule."""
-    taken_for: str = ""
-    """Its kind for tools that find it by a link or from another folder; empty: its own name and place say that."""
+    taken_for: FileKind | None = None
+    """Its kind for tools that find it by a link or from another folder; None: its own name and place say that."""
 
-    def built(self, opened: File) -> str:
-        """Return the kind of the file if other tools make what runs from it; empty: it says itself what runs.
+    def built(self, opened: File) -> FileKind | None:
+        """Return the kind of the file if other tools make what runs from it; None: it says itself what runs.
 
         :param opened: the same file, with its documents.
         """
-        if self.kind:
-            return self.kind
+        kind = self.kind or self._for_tools() or self.taken_for
+        if kind is None and isinstance(self.data, bytes) and is_pointer(self.data):
+            kind = FileKind.POINTER
+        if opened.skipped:
+            return kind or FileKind.TEMPLATE
+        return None if self._may_say_what_runs(kind) and _holds_objects(opened, alone=kind is not None) else kind
+
+    def _for_tools(self) -> FileKind | None:
         path = self.entry.path
-        kind = kind_for_tools(path, boundary(path, self.entry.within), self.around) if path != "-" else ""
-        kind = kind or self.taken_for
-        if isinstance(self.data, bytes) and is_pointer(self.data):
-            kind = kind or _POINTER
-        whole = kind in ("kustomization", "patch", IGNORE_KIND, PARAMETERS_KIND, _POINTER) or (
-            kind == "chart" and (not self.is_manifest or self._is_template())
-        )
-        objects = [_kind_and_version(value) is not None for value in opened.objects()]
-        if not whole and any(objects) and (all(objects) or not kind) and not opened.skipped:
-            return ""
-        return kind or ("template" if opened.skipped else "")
+        return None if path == "-" else kind_for_tools(path, boundary(path, self.entry.within), self.around)
+
+    def _may_say_what_runs(self, kind: FileKind | None) -> bool:
+        """Return whether objects in a file of this kind are applied as they are."""
+        if self.kind or kind in _NEVER_OBJECTS:
+            return False
+        return kind is not FileKind.CHART or (self.is_manifest and not self._is_template())
 
     @property
     def is_manifest(self) -> bool:
@@ -75,10 +77,10 @@ class RawFile(NamedTuple):
         """Return whether there may be actions of a template in the file."""
         return isinstance(self.data, bytes) and b"{{" in self.data
 
-    def content(self, opened: File, kind: str) -> dict[str, Any]:
+    def content(self, opened: File, kind: FileKind) -> dict[str, Any]:
         """Return what can be compared of a file of which others make what runs: its text, where more than the values in it counts."""
         assert isinstance(self.data, bytes)
-        if not self.is_manifest or opened.unreadable() or kind == _POINTER or (kind == "chart" and self.has_actions):
+        if not self.is_manifest or opened.unreadable() or kind is FileKind.POINTER or (kind is FileKind.CHART and self.has_actions):
             try:
                 return {"text": self.data.decode()}
             except UnicodeDecodeError:
@@ -101,7 +103,7 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
     contents, nameless, opened, built = Contents({}, {}), Counter[Sequence[str]](), [], set()
     for file in files:
         one = open_file(file.entry, file.data, around=file.around)
-        kind = file.built(one) if isinstance(file.data, bytes) else ""
+        kind = file.built(one) if isinstance(file.data, bytes) else None
         # What a script or a page of Markdown is as YAML is nobody's concern.
         opened.append(one._replace(read=[]) if kind and not file.is_manifest else one.for_frameworks())
         if kind:
@@ -145,6 +147,12 @@ def _applied(value: Any) -> dict[str, Any]:
         return dict(mapping(json.loads(written), "metadata")) if written else {}
     except (ValueError, RecursionError):
         return {}
+
+
+def _holds_objects(file: File, *, alone: bool) -> bool:
+    """Return whether there are objects in a file; `alone`: and nothing else."""
+    found = [_kind_and_version(value) is not None for value in file.objects()]
+    return any(found) and (all(found) or not alone)
 
 
 def _kind_and_version(value: Any) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
-from fcompile.check.tool_files import IGNORE_KIND
+from fcompile.check.tool_files import FileKind
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import counted
 from fcompile.diff.compare import ABSENT, Difference, blocks
@@ -377,7 +377,7 @@ def ending(some: Iterable[FrameworkDiff | ObjectDiff]) -> str:
 def change_of(thing: ObjectDiff) -> str:
     """Return what happens to an object that is no Framework."""
     if thing.is_file:
-        follows = "what it names is left out here" if thing.kind == IGNORE_KIND else "what is built with it is not compared"
+        follows = "what it names is left out here" if thing.kind == FileKind.IGNORE_FILE else "what is built with it is not compared"
         return f"{thing.change}: {follows}"
     return f"{thing.change}: it {ENDS_PODS}" if thing.ends_pods else thing.change
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
+from fcompile.check.tool_files import FileKind
 from fcompile.commands.git.answers import answer
 from fcompile.commands.git.changes import REGULAR, UNNAMED, listed
 from fcompile.commands.git.objects import Objects
@@ -25,7 +26,7 @@ class Tree(NamedTuple):
     """Files that count only since links lead to them, with their blobs."""
     folders: dict[bytes, list[bytes]]
     """Folders to which links lead, with these links."""
-    kinds: dict[bytes, str]
+    kinds: dict[bytes, FileKind]
     """Files that tools find by links, or from other folders, with their kinds."""
 
     def leads_to(self, path: bytes) -> bool:
@@ -45,7 +46,7 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
             above.add(path)
     for path, target in links.items():
         end, ignored = end_of(path, links), reader.ignored(commit, path)
-        kind = "" if ignored else reader.kind_for_tools(commit, path)
+        kind = None if ignored else reader.kind_for_tools(commit, path)
         if end in above:
             made.links[path] = target
             made.folders.setdefault(end, []).append(path)
@@ -81,10 +82,10 @@ def _all(commit: str | None, top: bytes, objects: Objects, reader: Reader) -> tu
     return links, files
 
 
-def kind_behind(commit: str | None, path: bytes, tree: Tree, reader: Reader) -> str:
-    """Return the kind of a file that Helm or kustomize finds through links to folders; empty: it does not."""
+def kind_behind(commit: str | None, path: bytes, tree: Tree, reader: Reader) -> FileKind | None:
+    """Return the kind of a file that Helm or kustomize finds through links to folders; None: they do not."""
     names = (
         b"%b%b" % (link, path[at:]) for at, letter in enumerate(path) if letter == ord("/") for link in tree.folders.get(path[:at], ())
     )
     some = list(islice(names, _MOST_NAMES + 1))
-    return "source" if len(some) > _MOST_NAMES else next((kind for name in some if (kind := reader.kind_for_tools(commit, name))), "")
+    return FileKind.SOURCE if len(some) > _MOST_NAMES else next(filter(None, (reader.kind_for_tools(commit, name) for name in some)), None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, partial
 
-from fcompile.check.tool_files import KUSTOMIZATIONS, kind_for_tools, named_in, never_ignored
+from fcompile.check.tool_files import KUSTOMIZATIONS, FileKind, kind_for_tools, named_in, never_ignored
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git.changes import UNNAMED, Changed, regular_file
 from fcompile.commands.git.objects import Objects
@@ -45,7 +45,7 @@ class Reader:
         """
         self._trees[commit] = files, links
 
-    def file(self, commit: str | None, one: Changed, blob: bytes, taken_for: str = "") -> RawFile | None:
+    def file(self, commit: str | None, one: Changed, blob: bytes, taken_for: FileKind | None = None) -> RawFile | None:
         """Return the file as it is on a side, and of a submodule its commit; None if it is not there."""
         if commit is None:
             return self._in_tree(one.path, taken_for)
@@ -53,7 +53,7 @@ class Reader:
             return None
         entry = self.entry(one.path)
         if one.is_module:
-            return RawFile(entry, blob, self._around(commit), "submodule")
+            return RawFile(entry, blob, self._around(commit), FileKind.SUBMODULE)
         data = self._objects.read(blob, entry.name)
         if data is None:
             # A file of which nothing is known must not look like one that is not there.
@@ -63,7 +63,7 @@ class Reader:
             )
         return RawFile(entry, data, self._around(commit), taken_for=taken_for)
 
-    def _in_tree(self, path: bytes, taken_for: str = "") -> RawFile | None:
+    def _in_tree(self, path: bytes, taken_for: FileKind | None = None) -> RawFile | None:
         """Return the file in the working tree; None if it is none there."""
         entry, full = self.entry(path), regular_file(self._top, path)
         if full is None:
@@ -72,7 +72,7 @@ class Reader:
 
     def link(self, commit: str | None, path: bytes, target: bytes) -> RawFile:
         """Return a link as a file in which stands where it leads."""
-        return RawFile(self.entry(path), target, self._around(commit), "link")
+        return RawFile(self.entry(path), target, self._around(commit), FileKind.LINK)
 
     def is_of_interest(self, commits: tuple[str | None, ...], path: bytes) -> bool:
         """Return whether Frameworks, or what they are built of, can be in the file."""
@@ -80,17 +80,17 @@ class Reader:
             return True
         return any(self.kind_for_tools(commit, path) for commit in commits)
 
-    def kind_for_tools(self, commit: str | None, path: bytes) -> str:
-        """Return the kind of a file that is for other tools; empty: it is no such file."""
+    def kind_for_tools(self, commit: str | None, path: bytes) -> FileKind | None:
+        """Return the kind of a file that is for other tools; None: it is no such file."""
         return kind_for_tools(self.entry(path).path, os.path.abspath(os.fsdecode(self._top)), self._around(commit))
 
-    def named_from_afar(self, commit: str | None, files: Mapping[bytes, bytes], differing: Iterable[bytes]) -> dict[bytes, str]:
+    def named_from_afar(self, commit: str | None, files: Mapping[bytes, bytes], differing: Iterable[bytes]) -> dict[bytes, FileKind]:
         """Return the files that kustomizations name and that are not below them, with their kinds: kustomize may be allowed to read these.
 
         :param files: all of a side, with their blobs. :param differing: only these count: most kustomizations name none of them, and need
             not be read as YAML.
         """
-        found: dict[bytes, str] = {}
+        found: dict[bytes, FileKind] = {}
         names = {path.rpartition(b"/")[2].lower() for path in differing}
         hints = () if len(names) > _MOST_HINTS else (*names, *_HIDING)
         for path, blob in files.items():
@@ -107,7 +107,7 @@ class Reader:
             inside = os.path.join(top, os.fsdecode(folder)) if folder else top
             named = named_in(inside, top, self._around(commit)) or ()
             far = (one for one in named if is_within(one, top) and not is_within(one, inside))
-            found |= {os.fsencode(os.path.relpath(one, top)): "source" for one in far}
+            found |= {os.fsencode(os.path.relpath(one, top)): FileKind.SOURCE for one in far}
         return found
 
     def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:

@@ -49,7 +49,7 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         sides = []
         for commit, tree, blob in (old, before, attrgetter("before")), (new, after, attrgetter("after")):
             there = (one for one in either if tree.leads_to(one.path) or (one.path in own and not reader.ignored(commit, one.path)))
-            files = (reader.file(commit, one, blob(one), tree.kinds.get(one.path, "")) for one in there)
+            files = (reader.file(commit, one, blob(one), tree.kinds.get(one.path)) for one in there)
             led = (reader.link(commit, path, tree.links[path]) for path in links if path in tree.links)
             sides.append([*filter(None, files), *led])
         contents = {(file.entry.path, file.kind): file.data for file in sides[0]}
