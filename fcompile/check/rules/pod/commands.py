@@ -1,7 +1,4 @@
-"""Commands and arguments of containers.
-
-Signs of typography in the place of those that programs know, a whole line as one word, and words that a shell does not read.
-"""
+"""Commands of containers: typographic dashes and quotes, a whole line as one word, and words that no shell reads."""
 
 from __future__ import annotations
 
@@ -33,7 +30,6 @@ ONE_WORD = warning_rule(
     ),
     remedy="Write each word as an item of its own. What needs a shell (`&&`, `|`, `$NAME`) is the third item, after `sh` and `-c`.",
 )
-
 AFTER_SCRIPT = warning_rule(
     code="FC228",
     name="words-after-script",
@@ -44,9 +40,6 @@ AFTER_SCRIPT = warning_rule(
     ),
     remedy="Write the whole script as one item, or leave out the shell.",
 )
-
-_SIGN = lazy("(?:^|(?<=[\\s=]))(?:[\u2010-\u2015\u2212]+(?=[A-Za-z])|[\u2018\u201a\u201c\u201e](?=\\S))")
-_FOR_A_SHELL = lazy(r"[\n|&;<>$`*'\"(]")
 SHELL_WORDS = warning_rule(
     code="FC229",
     name="shell-words-without-shell",
@@ -57,6 +50,8 @@ SHELL_WORDS = warning_rule(
     remedy="Write `sh`, `-c` and the whole line as three items of `command`.",
 )
 
+_SIGN = lazy("(?:^|(?<=[\\s=]))(?:[\u2010-\u2015\u2212]+(?=[A-Za-z])|[\u2018\u201a\u201c\u201e](?=\\S))")
+_FOR_A_SHELL = lazy(r"[\n|&;<>$`*'\"(]")
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh"})
 _OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "<", "&>", "2>", "2>&1"})
 _TAKE_OPERATORS = frozenset({"[", "expr", "find", "horovodrun", "parallel", "ssh", "sshpass", "test", "watch", "xargs"})
@@ -73,18 +68,19 @@ _NAMES_OF_SCRIPT = frozenset({*_SHELLS, "--", "-", "_"})
 _PLAIN = lazy(r"[\w./=:,@%+{}-]{1,100}")
 _FEW_WORDS = 8
 _FEW = 20
-"""Signs of one text that are looked at."""
+"""Typographic signs of one text that are looked at."""
 
 
 def command_rules(containers: Iterable[ContainerRef]) -> Iterator[Finding]:
-    """Yield commands of one word, words that a shell does not read, and signs of typography that begin an option or a quoted text."""
+    """Yield commands of one word, words that no shell reads, and typographic dashes and quotes that begin an option or a quoted text."""
     for container in containers:
         for owner, path in _with_command(container):
-            yield from _one_word(owner, path)
-            items = [*texts(owner, path, "command"), *texts(owner, path, "args")]
-            yield from _after_script(items)
-            if owner.get("command"):
+            command = texts(owner, path, "command")
+            items = [*command, *texts(owner, path, "args")]
+            if command:
+                yield from _one_word(*command[0])
                 yield from _without_shell(items)
+            yield from _after_script(items)
         for word, path in words(container.fields, container.path):
             if not word.isascii() and (sign := _sign(word)):
                 ascii_sign = {"\u2018": "'", "\u201a": "'", "\u201c": '"', "\u201e": '"'}.get(sign, "--")
@@ -99,18 +95,17 @@ def _with_command(container: ContainerRef) -> Iterator[tuple[dict[str, Any], Pat
         yield mapping(handler, "exec"), (*path, "exec")
 
 
-def _one_word(owner: dict[str, Any], path: Path) -> Iterator[Finding]:
-    first = next(iter(texts(owner, path, "command")[:1]), None)
-    words = first[0].split() if first else []
+def _one_word(first: str, path: Path) -> Iterator[Finding]:
+    words = first.split()
     # A path may hold spaces.
-    if first is None or len(words) < 2 or "\\" in first[0] or (first[0].startswith("/") and "/" in words[-1] and " -" not in first[0]):
+    if len(words) < 2 or "\\" in first or (first.startswith("/") and "/" in words[-1] and " -" not in first):
         return
-    if _FOR_A_SHELL.search(first[0]) or len(words) > _FEW_WORDS:
-        message = "no shell divides this into words, and no program is called so: write `sh`, `-c` and this as three items of `command`"
+    if _FOR_A_SHELL.search(first) or len(words) > _FEW_WORDS:
+        right = "`sh`, `-c` and this as three items of `command`"
     else:
         quoted = ", ".join(f'"{word}"' for word in words)
-        message = f"no shell divides this into words, and no program is called so: write `[{quoted}]`"
-    yield Finding(ONE_WORD, first[1], message)
+        right = f"`[{quoted}]`"
+    yield Finding(ONE_WORD, path, f"no shell divides this into words, and no program is called so: write {right}")
 
 
 def _after_script(items: list[tuple[str, Path]]) -> Iterator[Finding]:
@@ -133,7 +128,7 @@ def _is_name(word: str, script: str) -> bool:
 
 
 def _without_shell(items: list[tuple[str, Path]]) -> Iterator[Finding]:
-    (first, path), *others = items or [("", ())]
+    (first, path), *others = items
     if first not in _BUILT_IN and "=" not in first and _OPERATORS.isdisjoint(word for word, _ in others):
         return
     if not _SHELLS.isdisjoint(word.rpartition("/")[2] for word, _ in items) or first.rpartition("/")[2] in _TAKE_OPERATORS:
