@@ -42,9 +42,9 @@ class Side(NamedTuple):
     status: Any = None
     """As the API server has it, where that is known."""
     digest: str | None = None
-    """The digest that the Framework itself says, if it says any: in compiled output."""
+    """The digest in its annotation, if it has one, as compiled output has."""
     applied: Mapping[str, Any] = MappingProxyType({})
-    """The metadata that kubectl applied last, as the cluster has it: it takes back what is not there any more."""
+    """The metadata that kubectl applied last, as the cluster has it: kubectl removes what is not in the new version."""
     in_git: bool = False
     """It is a file of a commit: who applies it, and to which namespace where it gives none, is not known."""
 
@@ -150,13 +150,13 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     state = effects.state(old["spec"], new["spec"], before.status)
     known = tasks.by_role(before.status)
     held = Held(old, new, before.status, known, state)
-    is_held, right = after.is_held, [side.compiled.intent.digest for side in (before, after)]
-    if before.is_held is not is_held or (is_held and (before.digest, right[0]) != (after.digest, right[1])):
-        said = [ABSENT if side.digest is None else side.digest for side in (before, after)]
-        was = said[0] if said[0] != said[1] else right[1]  # the spec has changed, and the digest has not
-        yield Change("", "framework", _DIGEST, was, said[1], *effects.of_digest(is_held, held.by_digest(), state))
-    is_compiled = [side.digest is not None for side in (before, after)]  # that always gives the namespace
-    if before.in_git and is_compiled[0] is is_compiled[1] and before.says_namespace is not after.says_namespace:
+    is_held, right = after.is_held, after.compiled.intent.digest
+    if before.is_held is not is_held or (is_held and (before.digest, before.compiled.intent.digest) != (after.digest, right)):
+        was, now = (ABSENT if side.digest is None else side.digest for side in (before, after))
+        was = was if was != now else right  # the spec has changed, and the digest has not
+        yield Change("", "framework", _DIGEST, was, now, *effects.of_digest(is_held, held.by_digest(), state))
+    is_alike = (before.digest is None) is (after.digest is None)  # a compiled Framework always gives its namespace
+    if before.in_git and is_alike and before.says_namespace is not after.says_namespace:
         was, now = (side.compiled.namespace if side.says_namespace else ABSENT for side in (before, after))
         yield Change("", "framework", "metadata.namespace", was, now, *effects.OF_NAMESPACE)
     yield from _of_the_framework(held, is_held)
