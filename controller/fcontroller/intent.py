@@ -30,7 +30,7 @@ COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
 
 
 class Document(NamedTuple):
-    """The document of an intent, by what tells it apart. Its text is made anew where it is written."""
+    """An intent and what its document has: the digest and the size. The text is made anew where it is written."""
 
     intent: Intent
     digest: str

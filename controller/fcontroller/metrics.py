@@ -113,11 +113,11 @@ METRICS = {
     ),
     "fcontroller_warnings": Described(
         "counter",
-        "Warnings about Frameworks by their reason, also those that became no Event since the Framework had too many",
+        "Warnings about Frameworks by their reason, also those that became no Event because the Framework had too many",
         ("reason",),
     ),
     "fcontroller_events": Described(
-        "counter", "Kubernetes Events: written, failed, or dropped since the Framework had too many, or too many wait", ("result",)
+        "counter", "Kubernetes Events: written, failed, or dropped because the Framework had too many or too many wait", ("result",)
     ),
 }
 

@@ -37,7 +37,8 @@ server wait that is slow for all."""
 _MOST_HANGING = 512
 """With more requests that hang, no tenant gets more than what is guaranteed."""
 _PATIENCE = SLOW - 1
-"""Seconds after its first turn in which the caller gets the server's 429: before it would say that no answer comes."""
+"""Seconds from its first turn for which a request is sent again after a 429. Then its caller gets that: before it would say that no answer
+comes."""
 
 
 class Priority(IntEnum):

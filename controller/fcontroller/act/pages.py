@@ -11,7 +11,7 @@ PAGE = 500
 _LONG = 2 * 1024 * 1024
 """Bytes of whole objects in one answer from which on the next one has fewer: to decode 24 MiB of them takes half a second, in one turn."""
 _SLOWER = 8
-"""How many times shorter a page is after one that took too long, which has cost a minute."""
+"""How many times shorter the next page is after one that took too long: each of these costs a minute."""
 
 
 class Pages:
@@ -28,7 +28,7 @@ class Pages:
     ) -> None:
         """:param query: what is listed. :param largest: objects in one answer at most.
 
-        :param failed: is told of pages that take too long.
+        :param failed: called with why a page has failed that took too long.
         """
         self._api, self._path, self._query, self._projection = api, path, dict(query), projection
         self._size = self._largest = largest

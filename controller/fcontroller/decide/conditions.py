@@ -183,7 +183,7 @@ PODS_KEPT = "PodsKept"
 def set_not_kept(status: Status, count: int, why: str, generation: int, now: float) -> None:
     """Set the condition that Pods which were to stay for their logs went with the ConfigMap, and what was in the way, if that is known.
 
-    :param why: says why the ConfigMap went without them.
+    :param why: why the ConfigMap went without them.
     """
     in_the_way = f": {_found(status.others, OBJECTS_DELETED)['message']}" if is_false(status, OBJECTS_DELETED) else ""
     which = "1 Pod that was" if count == 1 else f"{count:,} Pods that were"

@@ -54,7 +54,7 @@ class IntentKeeper:
         self._namespace: str = metadata["namespace"]
         self._path = path_of("configmaps", self._namespace, names.config_map_name(metadata["name"]))
         self.held: dict[str, Document] = {}
-        """Valid ones, by digest."""
+        """The valid documents, by digest."""
         self.stored: str | None = None
         """The digest of what the ConfigMap holds; empty: nothing that counts; None: it must be read first."""
         self.problem = ""

@@ -19,8 +19,7 @@ _BURST, _REFILL = 25, 60.0
 _KNOWN = 20_000
 """Events, and Frameworks, that are remembered. Of one that is forgotten too early, each repetition is a new Event for etcd."""
 _WAITING = 10_000
-"""Events of one namespace that wait to be written, from which on new ones are dropped. Where Frameworks come and go faster than they are
-written, there would be ever more of them, each of 2 KB."""
+"""While so many Events of a namespace wait to be written, new ones are dropped. Each takes 2 KB, and Frameworks may come and go faster."""
 _FORGOTTEN = 600.0
 """Seconds after which an Event that is not repeated is forgotten. Whatever is tried again is so within a minute or two."""
 _LONGEST = 1_000
