@@ -40,7 +40,7 @@ class Options(NamedTuple):
     overrides: str = ""
     """The text of what was set from outside: the values are in the documents, and not in their texts."""
     digests: bool = False
-    """Whether the digests that Frameworks have are checked: nothing compiles them again."""
+    """Whether to check the digests in Frameworks: only where nothing compiles these again."""
 
 
 class Located(NamedTuple):

@@ -99,7 +99,7 @@ def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
 
 
 def _as_written(context: FrameworkContext, findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Return the findings. What they say to write in place of a wrong type has the placeholders, not what they are in the first task."""
+    """Return the findings. What they say to write in place of a wrong type keeps its placeholders: it is for all tasks."""
     if not context.holds_placeholders:
         return findings
     found = list(findings)

@@ -66,7 +66,7 @@ def pod_rules(template: dict[str, Any], path: Path, *, version: int, written: di
     `path` is the template's place in its document. Placeholders must be filled in already. Findings of the structure check and these
     must go through `in_force` together: the API server does not look at what it takes out of a Pod.
 
-    :param written: the template with its placeholders, where it has any.
+    :param written: the template as it is in the source, with placeholders.
     """
     pod = read_pod(template, path, version)
     of_written = pod.containers if written is None or written is template else containers_of(mapping(written, "spec"), pod.path, version)

@@ -122,14 +122,14 @@ def diff(
     fails = result.ends_pods if fail_on == "ends-pods" else result.differs
     unknown = [visible(one.after or one.before) for one in result.objects if one.is_file]
     if unknown and fail_on == "ends-pods":
-        say(f"--fail-on ends-pods: whether Pods end by what is built with {first_of(unknown, 3)} is not known: compare what it builds")
+        say(f"--fail-on ends-pods: it is not known whether what is built with {first_of(unknown, 3)} ends Pods: compare what it builds")
     return EXIT_DIFFERENT if fails else 0
 
 
 def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, sides: tuple[str, str] = ("", "")) -> Result | None:
     """Compare both sides; None: one has errors.
 
-    :param sides: what to call them, where both are of git: the names of files do not tell which of the two an error is in.
+    :param sides: what to call them if both are of git, where the name of a file does not say which side an error is on.
     """
     before, after = map(read, files)
     if before is None or after is None:

@@ -31,7 +31,7 @@ class WriterListener(Filter):
     """Tells people on stderr what was skipped. A line of progress is taken away before anything is written."""
 
     def __init__(self, writer: Writer, said: set[tuple[str, str]] | None = None) -> None:
-        """:param said: which files were skipped, and why, as was said before: nothing is said twice."""
+        """:param said: the files that were named as skipped before, each with the reason: none is named twice."""
         super().__init__(writer)
         self._said = set[tuple[str, str]]() if said is None else said
 
@@ -71,7 +71,7 @@ class OnlyErrors(Filter):
 
 
 class Strict(Filter):
-    """Gives warnings as errors to whoever goes by the report, not by the exit code."""
+    """Reports warnings as errors, for tools that look at the report and not at the exit code."""
 
     def problem(self, problem: Problem) -> None:
         self._writer.problem(problem._replace(severity=Severity.ERROR) if problem.severity is Severity.WARNING else problem)
@@ -102,7 +102,7 @@ def open_errors(color: ColorChoice, strict: bool) -> Writer:
 
 
 def fails(summary: Summary, strict: bool, setting: str = "--strict") -> bool:
-    """Return whether a run ends with exit code 1. Where only `setting` makes it so, say that: the report says `warning`."""
+    """Return whether a run ends with exit code 1. If only `setting` makes it so, say that on stderr: the report says `warning`."""
     if strict and summary.warnings and not summary.errors:
         say(f"{setting}: warnings count as errors")
         return True

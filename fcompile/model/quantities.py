@@ -39,7 +39,7 @@ def is_quantity(value: Any) -> bool:
 
 
 def lacks_number(text: str) -> bool:
-    """Return whether a quantity has no digits but perhaps in its exponent, so that it is 0."""
+    """Return whether a quantity has no digits before its suffix or exponent: the API server reads it as 0."""
     return not text[:1].isdigit() and re.fullmatch(NO_DIGITS, text.strip(_SPACE)) is not None
 
 

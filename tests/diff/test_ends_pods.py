@@ -328,7 +328,7 @@ def test_a_gate_says_what_it_cannot_know(tmp_path: Path, monkeypatch: pytest.Mon
         Path(folder, "kustomization.yaml").write_text(f"resources: {named}\n", encoding="utf-8")
         put(f"{folder}/a.yaml", framework(TWO))
     assert main(["diff", "--fail-on", "ends-pods", "old", "new"]) == 0
-    said = "whether Pods end by what is built with new/kustomization.yaml is not known: compare what it builds\n"
+    said = "it is not known whether what is built with new/kustomization.yaml ends Pods: compare what it builds\n"
     assert capsys.readouterr().err == f"fcompile: --fail-on ends-pods: {said}"
     assert main(["diff", "old", "new"]) == 1
     assert capsys.readouterr().err == ""

@@ -30,7 +30,10 @@ class Changed(NamedTuple):
 
 
 def changes(old: str, new: str | None, paths: Sequence[str], top: bytes, suffix: bytes | tuple[bytes, ...] = b"") -> Iterable[Changed]:
-    """Return what differs below some paths, or everywhere if there are none; of the working tree, of files whose path ends so."""
+    """Return what differs.
+
+    :param paths: where to look; empty: everywhere. :param suffix: how the paths of files end that are looked at in the working tree.
+    """
     limits = ["--", *paths]
     return between(old, new, limits) if new is not None else _in_working_tree(old, limits, top, suffix)
 
@@ -58,7 +61,7 @@ def _raw(head: bytes, path: bytes) -> Changed:
 
 
 def _in_working_tree(old: str, limits: Sequence[str], top: bytes, suffix: bytes | tuple[bytes, ...] = b"") -> Iterator[Changed]:
-    """Yield what differs in the working tree, of files whose path ends so.
+    """Yield what differs in the working tree, among files whose path ends with `suffix`.
 
     Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
     """

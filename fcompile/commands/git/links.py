@@ -36,7 +36,7 @@ class Tree(NamedTuple):
 
 def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, differing: Iterable[bytes]) -> Tree:
     """Return what links lead to, of those that have a name for objects or that Helm or kustomize read."""
-    links, files = _all(commit, top, objects, reader)
+    links, files = _links_and_files(commit, top, objects, reader)
     made = Tree({}, {}, {}, reader.named_from_afar(commit, files | dict.fromkeys(links, UNNAMED), differing))
     if not links:
         return made
@@ -59,7 +59,7 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
     return made
 
 
-def _all(commit: str | None, top: bytes, objects: Objects, reader: Reader) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+def _links_and_files(commit: str | None, top: bytes, objects: Objects, reader: Reader) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
     """Return all links of a side, with where they lead, and all files, with their blobs."""
     links: dict[bytes, bytes] = {}
     files: dict[bytes, bytes] = {}

@@ -35,7 +35,7 @@ class Objects:
             self._process.__exit__(*error)
 
     def read(self, name: bytes, shown: str, is_there: bool = False) -> bytes | None:
-        """Return the content of a blob, also behind a link, or None; nothing of one that is too large and holds no Framework.
+        """Return the content of a blob, also behind a link, or None; an empty one for what is too large and holds no Framework.
 
         Raises UsageError if one that is too large may hold a Framework.
 

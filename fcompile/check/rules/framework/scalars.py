@@ -137,7 +137,7 @@ def _any_string(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     if type(value) is str:
         return
     if isinstance(value, dict | list):
-        wrong_type(value, "a string", path, step, walk, _divided(value) if isinstance(step, int) else "")
+        wrong_type(value, "a string", path, step, walk, _advice_to_quote(value) if isinstance(step, int) else "")
         return
     here = (*path, step)
     source = walk.source(here)
@@ -149,8 +149,8 @@ def _any_string(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     walk.report(UNQUOTED_STRING, here, message, fix=Fix(f"write {quoted}", here, "value", quoted))
 
 
-def _divided(value: dict[str, Any] | list[Any]) -> str:
-    """Return what to write for an item that may be a text with a colon in it, as `echo "loss: 3"`; empty: it is something else."""
+def _advice_to_quote(value: dict[str, Any] | list[Any]) -> str:
+    """Return that an item is to be quoted if it may be a text with a colon in it, such as `echo "loss: 3"`; empty: it is none."""
     alone = isinstance(value, dict) and len(value) == 1 and not any(isinstance(inner, dict | list) for inner in value.values())
     return "quote the whole of it if it is one text, since `: ` makes a mapping of it" if alone else ""
 
