@@ -176,7 +176,7 @@ def _of_the_framework(held: Held, is_held: bool) -> Iterator[Change]:
     removal_ends_pods = effects.removal_ends_pods(old["spec"], status)
 
     def changed(difference: Difference, verdict: Verdict) -> Change:
-        return Change("", "framework", difference.field, difference.before, difference.after, *verdict)
+        return Change("", "framework", *difference, *verdict)
 
     paused = asks_for_pause(new)
     for difference in differences(_metadata(old), _metadata(new), ANY, "metadata"):
@@ -283,26 +283,17 @@ class _Context:
         yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods=pods)
 
     def _policy(self, name: str, policy: str, type_name: str, old: Role, new: Role) -> Iterator[Change]:
-        before, after = (_known(role.policies[policy], type_name) for role in (old, new))
-        for difference in differences(before, after, ANY, policy):
+        left, right = (_known(role.policies[policy], type_name) for role in (old, new))
+        for difference in differences(left, right, ANY, policy):
+            field, before, after = difference
             if policy == "podGracefulDeletionTimeoutSec":
                 verdict = effects.of_force(self.state)
             elif policy == "retryPolicy":
                 verdict = effects.of_task_policy(self.state)
             else:
-                completed = tasks.completed(self.tasks, name, failed=difference.field.endswith("minFailedTaskCount"))
-                verdict = effects.of_completion_policy(
-                    difference.before, difference.after, completed, effects.when(self.paused), self.state
-                )
-            yield Change(
-                name,
-                "role",
-                _policy_field(difference.field),
-                difference.before,
-                difference.after,
-                *verdict,
-                note=self._zero(name, difference),
-            )
+                completed = tasks.completed(self.tasks, name, failed=field.endswith("minFailedTaskCount"))
+                verdict = effects.of_completion_policy(before, after, completed, effects.when(self.paused), self.state)
+            yield Change(name, "role", _policy_field(field), before, after, *verdict, note=self._zero(name, difference))
 
     def _zero(self, name: str, difference: Difference) -> str:
         """Return a note on a 0 that upstream probably stored for a field left out, for which fcompile stores the default; else ""."""
@@ -327,21 +318,19 @@ class _Context:
         if self.state is State.RUNS and added > 0:
             pods.append(self._pods(name, old.task_number, new.task_number, "created"))
         for difference in differing:
-            yield Change(name, "pod", difference.field, difference.before, difference.after, *verdict, pods=tuple(pods))
+            yield Change(name, "pod", *difference, *verdict, pods=tuple(pods))
 
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:
             return
-        verdict = (
-            effects.IN_FORCE if self.is_in_force else effects.of_service(old, new, effects.when(self.paused, self.is_held), self.state)
-        )
+        when = effects.when(self.paused, self.is_held)
+        verdict = effects.IN_FORCE if self.is_in_force else effects.of_service(old, new, when, self.state)
         if old is None or new is None:
-            yield Change(
-                name, "service", "service", ABSENT if old is None else _ports(old), ABSENT if new is None else _ports(new), *verdict
-            )
+            before, after = (ABSENT if service is None else _ports(service) for service in (old, new))
+            yield Change(name, "service", "service", before, after, *verdict)
             return
         for difference in differences(old["spec"], new["spec"], ANY, "service"):
-            yield Change(name, "service", difference.field, difference.before, difference.after, *verdict)
+            yield Change(name, "service", *difference, *verdict)
 
     def _pods(self, role: str, first: int, end: int, what: str) -> Pods:
         index = f"{{{first}..{end - 1}}}" if end - first > 1 else str(first)
