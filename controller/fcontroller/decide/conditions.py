@@ -133,13 +133,13 @@ def set_paused(status: Status, paused: bool, generation: int, now: float, *, sto
     :param is_late: whether its deadline has passed.
     """
     said = _found(status.others, PAUSED)
-    if paused != (said.get("status") == "True"):
-        over = ("Stopped", _IS_STOPPED) if stops else ("Resumed", "The Framework goes on")
-        set_condition(status, PAUSED, paused, *(("Annotated", _IS_PAUSED) if paused else over), generation, now)
-        status.changed = status.revision
-    if paused and is_late is not (said.get("reason") == "DeadlineExceeded"):
+    is_other = paused != (said.get("status") == "True")
+    if is_other or (paused and is_late is not (said.get("reason") == "DeadlineExceeded")):
         late = ("DeadlineExceeded", f"{_IS_PAUSED}. Its deadline has passed: it ends once it goes on")
-        set_condition(status, PAUSED, True, *(late if is_late else ("Annotated", _IS_PAUSED)), generation, now)
+        over = ("Stopped", _IS_STOPPED) if stops else ("Resumed", "The Framework goes on")
+        wanted = over if not paused else late if is_late else ("Annotated", _IS_PAUSED)
+        set_condition(status, PAUSED, paused, *wanted, generation, now)
+        status.changed = status.revision if is_other else status.changed
 
 
 def set_started(status: Status, reason: str, message: str, generation: int, now: float) -> None:
