@@ -190,9 +190,8 @@ class Retention:
 
     async def _say(self, framework: Json, reason: str, tracker: str = "") -> int:
         """Store whether the Framework is kept since it is tracked, if that is new. Return its resourceVersion then."""
-        status, generation, now = framework.get("status") or {}, framework["metadata"]["generation"], self._dependencies.now()
-        said = set_retained(status, reason, tracker, generation, now)
         metadata = framework["metadata"]
+        said = set_retained(framework.get("status") or {}, reason, tracker, metadata["generation"], self._dependencies.now())
         if said is not None:
             metadata = await requests.write_status(self._dependencies.api, framework, lambda: json.dumps(said))
         return int(metadata["resourceVersion"])
