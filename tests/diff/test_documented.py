@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from fcompile.check.tool_files import FileKind
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from tests.diff.frameworks import Json, annotated, effects, role, spec
 
@@ -84,3 +86,10 @@ def test_a_row(name: str) -> None:
 
 def test_no_row_is_left_out() -> None:
     assert all(any(label.startswith(name) for name in EDITS) for label in rows())
+
+
+def test_the_schema_names_each_kind_of_file(repository: Path) -> None:
+    """Its list stands apart from the kinds themselves."""
+    schema = (repository / "schemas" / "diff.schema.json").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"a file of which something else makes what runs: ([^\"]+)", schema)
+    assert set(re.findall(r"[A-Za-z][A-Za-z ]*(?=[,.:])", listed)) >= set(FileKind)
