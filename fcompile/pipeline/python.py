@@ -12,8 +12,8 @@ from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
 from fcompile.emit.scalars import DEEPEST, EmitError
+from fcompile.load import rules
 from fcompile.load.files import FileEntry
-from fcompile.load.rules import MAX_FILE_BYTES, MAX_NODES
 from fcompile.pipeline import settings
 from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
@@ -84,14 +84,14 @@ class _Plain:
     def __init__(self, name: str) -> None:
         """:param name: of what the values are of."""
         self._name = name
-        self._values, self._characters = MAX_NODES, MAX_FILE_BYTES
+        self._values, self._characters = rules.MAX_NODES, rules.MAX_FILE_BYTES
         """That there may still be."""
 
     def of(self, value: Any, path: Path = ()) -> Any:
         """Return a value in these types."""
         self._values -= 1
         if self._values < 0:
-            raise TypeError(f"{self._name}: more than {MAX_NODES:,} values")
+            raise TypeError(f"{self._name}: more than {rules.MAX_NODES:,} values")
         if len(path) > DEEPEST:
             raise TypeError(f"{self._name}: nested deeper than {DEEPEST} levels")
         value = _without_models(value)
@@ -115,7 +115,7 @@ class _Plain:
     def _text(self, text: str) -> Any:
         self._characters -= len(text)
         if self._characters < 0:
-            raise TypeError(f"{self._name}: more than {MAX_FILE_BYTES // 2**20} MiB of text")
+            raise TypeError(f"{self._name}: more than {rules.MAX_FILE_BYTES // 2**20} MiB of text")
         return _exactly(str, text)
 
 
