@@ -17,7 +17,7 @@ from fcompile.check.rules.framework.generated_names import ObjectFact, objects_c
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.rules.framework.placeholders import may_hold_placeholders, may_hold_sums
 from fcompile.check.rules.framework.unread_lists import unread_lists
-from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Span, field_path, framework_label
+from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Span, cut, field_path, framework_label
 from fcompile.load import Document
 from fcompile.load.rules import AMBIGUOUS_SCALAR, MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
@@ -159,5 +159,7 @@ def _ambiguous(found: Iterable[tuple[Path, Part, str]], prefix: Path) -> Iterato
         if path[: len(prefix)] == prefix:
             inner = path[len(prefix) :]
             quoted = json.dumps(written, ensure_ascii=False)
-            message = f"`{written}` is a string to kubectl, but a number or a date to other YAML readers: write {quoted}"
-            yield Finding(AMBIGUOUS_SCALAR, inner, message, part=part, fix=Fix(f"write {quoted}", inner, part, quoted))
+            message = f"`{cut(written)}` is a string to kubectl, but a number or a date to other YAML readers: write {cut(quoted)}"
+            # A fix is written into a report as often as its problem, and nobody writes such a number.
+            fix = Fix(f"write {quoted}", inner, part, quoted) if cut(quoted) == quoted else None
+            yield Finding(AMBIGUOUS_SCALAR, inner, message, part=part, fix=fix)

@@ -54,6 +54,10 @@ BOMBS = {
     ),
     "a definition in a chart": ({"Chart.yaml": CHART, "crds/a.yaml": LAUGHS}, "crds/a.yaml:"),
     "more values": ({"Chart.yaml": CHART, "bomb.txt": LAUGHS}, "bomb.txt:"),
+    "values that are read a thousand times": (
+        {"Chart.yaml": CHART, "large.yaml": "a: [" + "b," * 200_000 + "]\n"},
+        "as often as it is named",
+    ),
     "a circle": ({"kustomization.yaml": "resources: [deep]\n", "deep/kustomization.yaml": "resources: [..]\n"}, "in a circle"),
     "a file that is read a thousand times": (
         {"kustomization.yaml": "configMapGenerator:\n- name: a\n  files: [" + "a=large," * 1_000 + "]\n", "large": "x" * 100_000},
@@ -81,7 +85,8 @@ def test_a_bomb_is_refused_before_a_renderer_sees_it(app: Path, name: str) -> No
     for path, text in files.items():
         (app / path).parent.mkdir(parents=True, exist_ok=True)
         (app / path).write_text(text)
-    parameters = [{"name": "values-files", "array": ["bomb.txt"]}] if name == "more values" else None
+    named = {"more values": ["bomb.txt"], "values that are read a thousand times": ["large.yaml"] * 1_000}
+    parameters = [{"name": "values-files", "array": named[name]}] if name in named else None
     started = time.process_time()
     answer = inside("generate", app, {**environment("app", parameters), "PATH": "/nonexistent"})
     refused(answer, says)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from fcompile.commands.argocd.kustomization import MAX_BYTES
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.diagnostics.problem import Problem
@@ -47,8 +48,14 @@ def arguments(repository: Repository, settings: Settings) -> list[str]:
     _check_chart(repository)
     found = ["template", f"--namespace={settings.checked.namespace}", "--include-crds", f"--kube-version=1.{settings.checked.version}.0"]
     found += [f"--api-versions={version}" for version in settings.api_versions]
+    sizes: dict[str, int] = {}
+    total = 0
     for path in settings.values_files:
-        _check_values(repository, path)
+        if path not in sizes:
+            sizes[path] = _check_values(repository, path)
+        total += sizes[path]
+        if total > MAX_BYTES:
+            raise InputError(f"values-files: Helm would read more than {MAX_BYTES:,} bytes: a file counts as often as it is named")
         # Helm reads a list separated by commas here: in quotes it is one, and after `./` neither an address nor an option.
         quoted = os.path.join(".", path).replace('"', '""')
         found.append(f'--values="{quoted}"')
@@ -68,10 +75,13 @@ def _parameter(name: str, value: str) -> str:
     return f"{name}={escaped}"
 
 
-def _check_values(repository: Repository, path: str) -> None:
+def _check_values(repository: Repository, path: str) -> int:
+    """Look through a file of values. Return how large it is."""
     if why_not := repository.why_not(path, path, _ADDRESS):
         raise InputError(f"values-files: `{visible(path)}` {why_not}")
-    _check_limits(repository.read(path), path)
+    data = repository.read(path)
+    _check_limits(data, path)
+    return len(data)
 
 
 def _check_chart(repository: Repository) -> None:
