@@ -43,6 +43,16 @@ class Code(NamedTuple):
         }
 
 
+def ending(completion: Json) -> str:
+    """Return the code and phrase of a completion status."""
+    return f"{completion['code']} {completion['phrase']}".rstrip()
+
+
+def policy_met(completion: Json) -> str:
+    """Return which completion policy ended an attempt, or that all tasks have completed; empty: it was something else."""
+    return str((completion.get("trigger") or {}).get("message") or "")
+
+
 SUCCEEDED: Final = Code(0, "Succeeded", type_name="Succeeded")
 
 CONTAINER_TRANSIENT: Final = Code(200, "ContainerTransientFailed", (TRANSIENT,))

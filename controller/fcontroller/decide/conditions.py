@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.model import names
-from fcontroller.decide.codes import Json
+from fcontroller.decide.codes import Json, ending, policy_met
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.states import CREATED
 from fcontroller.decide.status import Status, to_time
@@ -228,8 +228,8 @@ def set_completed(status: Status, generation: int, now: float) -> None:
     """Set the condition that the Framework has ended, and how."""
     completion = status.attempt.completion
     assert completion is not None
-    phrase, why = str(completion["phrase"]), (completion.get("trigger") or {}).get("message") or completion.get("diagnostics")
-    message = f"{completion['code']} {phrase}".rstrip() + (f": {why}" if why else "")
+    phrase, why = str(completion["phrase"]), policy_met(completion) or completion.get("diagnostics")
+    message = ending(completion) + (f": {why}" if why else "")
     reason = phrase if _REASON.fullmatch(phrase) else completion["type"]["name"]
     set_condition(status, COMPLETED, True, reason, message, generation, now)
     set_condition(status, SUCCEEDED, completion["type"]["name"] == "Succeeded", reason, message, generation, now)

@@ -10,7 +10,7 @@ from fcontroller.act.requests import Refused, StillThere, is_lasting
 from fcontroller.api import Json
 from fcontroller.breath import turns
 from fcontroller.decide import states
-from fcontroller.decide.codes import is_reserved
+from fcontroller.decide.codes import ending, is_reserved, policy_met
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION
 from fcontroller.decide.retry import NEVER_RETRIED
 from fcontroller.decide.status import Ended, Key, Task, TransitionRecord
@@ -69,7 +69,7 @@ class Reporter(Report):
         how = _how(completion)
         if completion is not None and transition in (states.FRAMEWORK_ENDS, states.FRAMEWORK_GONE):
             how["diagnostics"] = _brief(completion)
-        why = (_why(completion) or _brief(completion)) if completion is not None and transition is states.FRAMEWORK_ENDS else ""
+        why = (policy_met(completion) or _brief(completion)) if completion is not None and transition is states.FRAMEWORK_ENDS else ""
         self._log.info(
             f"{_name(framework)} is {transition.target}", why=why or transition.when, **_of(framework), attempt=attempt.id, **how
         )
@@ -79,7 +79,7 @@ class Reporter(Report):
             self._record(framework, NORMAL, "AttemptStarted", f"Attempt {attempt.id} has begun", topic="started")
         elif transition is states.FRAMEWORK_RETRIED:
             again = f"attempt {attempt.id + 1} follows ({record.retry} retry)"
-            topic = _ending(completion) if completion else ""
+            topic = ending(completion) if completion else ""
             self._record(framework, kind, "AttemptRetried", f"Attempt {attempt.id} has ended with {end}; {again}", topic)
         elif transition is states.FRAMEWORK_DONE:
             self._record(
@@ -116,10 +116,10 @@ class Reporter(Report):
                 failed.setdefault((role.name, completion["code"]), []).append((task, completion))
         for (name, code), tasks in failed.items():
             first, completion = tasks[0]
-            ending, brief = _ending(completion), _brief(completion)
+            end, brief = ending(completion), _brief(completion)
             which = {"role": name, "code": code, "tasks": len(tasks), "indices": [task.index for task, _ in tasks[:10]]}
-            self._log.info(f"tasks of {_name(framework)} have failed with {ending}", **_of(framework), **which, diagnostics=brief)
-            message = f"Tasks of role {name} have failed with {ending}; task {first.index}: {brief}"
+            self._log.info(f"tasks of {_name(framework)} have failed with {end}", **_of(framework), **which, diagnostics=brief)
+            message = f"Tasks of role {name} have failed with {end}; task {first.index}: {brief}"
             self._record(framework, WARNING, "TasksFailed", message, f"{name} {code}", len(tasks))
 
     def ended(self, framework: Json, ended: Ended) -> None:
@@ -218,19 +218,10 @@ def _has_failed(completion: Json) -> bool:
     return completion["type"]["name"] == "Failed" and completion["code"] not in NEVER_RETRIED
 
 
-def _ending(completion: Json) -> str:
-    return f"{completion['code']} {completion['phrase']}".rstrip()
-
-
 def _told(completion: Json) -> str:
     """Return a sentence that says how an attempt of a Framework has ended."""
-    why = _why(completion)
-    return f"{_ending(completion)}: {_brief(completion)}{f' ({why})' if why not in _brief(completion) else ''}"
-
-
-def _why(completion: Json) -> str:
-    """Return which completion policy was met, or the empty string."""
-    return str((completion.get("trigger") or {}).get("message") or "")
+    why = policy_met(completion)
+    return f"{ending(completion)}: {_brief(completion)}{f' ({why})' if why not in _brief(completion) else ''}"
 
 
 def _brief(completion: Json) -> str:
