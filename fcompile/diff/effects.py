@@ -117,7 +117,7 @@ OF_MANAGED_BY = Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the
 AT_ONCE = "at once"
 
 
-def when(paused: bool, is_held: bool = False) -> str:
+def takes_effect(paused: bool, is_held: bool = False) -> str:
     """Return when an edit takes effect where the Framework is paused, or has a digest that is not that of the spec."""
     return "once the pause is over" if paused else "once it is compiled again" if is_held else AT_ONCE
 

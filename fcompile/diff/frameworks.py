@@ -183,7 +183,9 @@ def _of_the_framework(held: Held, is_held: bool) -> Iterator[Change]:
         if difference.field == _PAUSE and paused is not asks_for_pause(old):
             yield changed(difference, effects.of_pause(paused, held.by_pause(), state))
         elif difference.field == _RESTART:
-            yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), effects.when(paused, is_held), state))
+            yield changed(
+                difference, effects.of_restart(difference.after not in (ABSENT, ""), effects.takes_effect(paused, is_held), state)
+            )
         else:
             after = None if difference.after in (ABSENT, []) else difference.after
             yield changed(difference, effects.of_metadata(difference.field, after, removal_ends_pods))
@@ -192,7 +194,7 @@ def _of_the_framework(held: Held, is_held: bool) -> Iterator[Change]:
         "managedBy": lambda before, after: effects.OF_MANAGED_BY,
         "executionType": lambda before, after: effects.of_execution_type(before, after, state),
         "retryPolicy": lambda before, after: effects.of_retry_policy(state),
-        "activeDeadlineSeconds": lambda before, after: effects.of_deadline(before, after, effects.when(paused), state),
+        "activeDeadlineSeconds": lambda before, after: effects.of_deadline(before, after, effects.takes_effect(paused), state),
         "cleanPodPolicy": lambda before, after: effects.of_clean_pod_policy(before, after, state),
         "ttlSecondsAfterFinished": lambda before, after: effects.of_time_to_live(after, state),
     }
@@ -239,7 +241,8 @@ class _Context:
     @cached_property
     def completes(self) -> bool:
         """Return whether all tasks of the later version have completed."""
-        return tasks.have_completed(self.tasks, {role.name: role.task_number for role in self._after.roles})
+        counts = {role.name: role.task_number for role in self._after.roles}
+        return not any(count and tasks.may_run(self.tasks, name, 0, count) for name, count in counts.items())
 
     def role(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
         scaled = list(self._scale(name, old, new))
@@ -274,7 +277,7 @@ class _Context:
         is_held = self.is_held and (old is None or new is None)
         completes = not is_held and self.completes
         may_run = tasks.may_run(self.tasks, name, after, before)
-        when = effects.when(self.paused, is_held)
+        when = effects.takes_effect(self.paused, is_held)
         verdict = effects.of_scale(before, after, when, self.state, removed_may_run=may_run, completes=completes)
         pods: tuple[Pods, ...] = ()
         if verdict.effect is Effect.ON_THE_FLY and self.state is State.RUNS:
@@ -292,7 +295,7 @@ class _Context:
                 verdict = effects.of_task_policy(self.state)
             else:
                 completed = tasks.completed(self.tasks, name, failed=field.endswith("minFailedTaskCount"))
-                verdict = effects.of_completion_policy(before, after, completed, effects.when(self.paused), self.state)
+                verdict = effects.of_completion_policy(before, after, completed, effects.takes_effect(self.paused), self.state)
             yield Change(name, "role", _policy_field(field), before, after, *verdict, note=self._zero(name, difference))
 
     def _zero(self, name: str, difference: Difference) -> str:
@@ -323,7 +326,7 @@ class _Context:
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:
             return
-        when = effects.when(self.paused, self.is_held)
+        when = effects.takes_effect(self.paused, self.is_held)
         verdict = effects.IN_FORCE if self.is_in_force else effects.of_service(old, new, when, self.state)
         if old is None or new is None:
             before, after = (ABSENT if service is None else _ports(service) for service in (old, new))

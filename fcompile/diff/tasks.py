@@ -30,15 +30,6 @@ def any_may_run(known: Known) -> bool:
     return not known or any(text(task, "state") != COMPLETED for of_role in known.values() for task in of_role)
 
 
-def have_completed(known: Known, counts: Mapping[str, int]) -> bool:
-    """Return whether all tasks of these roles have completed, and it is known that they have.
-
-    :param counts: by role, how many of its tasks count.
-    """
-    wanted = [known.get(role, [])[:count] for role, count in counts.items()]
-    return sum(map(len, wanted)) == sum(counts.values()) and all(text(task, "state") == COMPLETED for of in wanted for task in of)
-
-
 def ended(known: Known, role: str, failed: bool) -> int:
     """Count the role's tasks of which an attempt has failed, or succeeded, and perhaps is retried."""
     return sum(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.model import names
 from fcompile.model.framework import KEEPS_PODS, MAX_TASKS
-from fcompile.model.values import mapping, sequence
+from fcompile.model.values import mapping, sequence, text
 
 CREATE = "Create"
 STOP = "Stop"
@@ -109,13 +109,9 @@ def tracker_of(framework: Mapping[str, Any], label: str = "") -> str:
     """
     metadata = framework["metadata"]
     labels, own = metadata.get("labels") or {}, f"{names.GROUP}/{names.KIND}:{metadata['namespace']}/{metadata['name']}"
-    if _annotation(framework, _ARGO_CD).partition(":")[2] == own:
+    if (text(mapping(metadata, "annotations"), _ARGO_CD) or "").partition(":")[2] == own:
         return "Argo CD"
     return "Flux" if any(name in labels for name in _FLUX) else f"the label {label}" if label and label in labels else ""
-
-
-def _annotation(framework: Mapping[str, Any], name: str) -> str:
-    return str((framework["metadata"].get("annotations") or {}).get(name) or "")
 
 
 def _retry(policy: Mapping[str, Any]) -> RetryPolicy:
