@@ -11,7 +11,8 @@ from fcompile.check.tool_files import FileKind
 from fcompile.commands.git.answers import answer
 from fcompile.commands.git.changes import REGULAR, UNNAMED, listed
 from fcompile.commands.git.objects import Objects
-from fcompile.commands.git.reader import ENDINGS, Reader, end_of
+from fcompile.commands.git.reader import ENDINGS, Reader
+from fcompile.commands.git.resolve import end_of
 
 _MOST_NAMES = 40
 """Of a file, by links to folders that it is in. With more it is shown without a look at each."""

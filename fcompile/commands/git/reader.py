@@ -11,6 +11,7 @@ from fcompile.check.tool_files import KUSTOMIZATIONS, FileKind, kind_for_tools, 
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git.changes import UNNAMED, Changed, regular_file
 from fcompile.commands.git.objects import Objects
+from fcompile.commands.git.resolve import end_of
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, MAX_PATTERNS, SUFFIXES, TOO_DEEP, FileEntry, ignore_patterns, is_outside, is_within
@@ -21,8 +22,6 @@ ENDINGS = tuple(map(os.fsencode, SUFFIXES))
 _KUSTOMIZATIONS = tuple(map(str.encode, KUSTOMIZATIONS))
 _HIDING = (b"\\", b"!", b"generators", b"transformers", b"validators")
 """What can hold a name otherwise than in its letters, or leads to files that hold it."""
-_MOST_HOPS, _LONGEST_LINK = 40, 4096
-"""What Linux follows: so many links after another, and so many bytes of where one leads."""
 _MOST_HINTS = 40
 """Names that are looked for in the text of a kustomization. With more it is read as YAML at once."""
 
@@ -34,6 +33,7 @@ class Reader:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
         self._trees: dict[str, tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]] = {}
+        """By commit: its files with their blobs, and its links with where they lead."""
         self._near: set[bytes] = set()
         """Kustomizations that name nothing in other folders that differs."""
         self._around = cache(partial(partial, self._read_around))
@@ -161,25 +161,3 @@ class Reader:
             raise UsageError(f"--git: {visible(os.path.dirname(os.fsdecode(path)))} {TOO_DEEP}, or list one above it in {IGNORE_FILE}")
         name = os.path.relpath(full).decode("utf-8", "backslashreplace")
         return FileEntry(name, os.fsdecode(full), within=os.fsdecode(self._top))
-
-
-def end_of(path: bytes, links: Mapping[bytes, bytes]) -> bytes:
-    """Return where a path leads within the tree; empty: out of it, or nowhere."""
-    done: list[bytes] = []
-    left, hops = path.split(b"/")[::-1], 0
-    while left:
-        step = left.pop()
-        if step == b"..":
-            if not done:
-                return b""
-            done.pop()
-        elif step not in (b"", b"."):
-            done.append(step)
-            target = links.get(b"/".join(done))
-            if target is not None:
-                hops += 1
-                if hops > _MOST_HOPS or target.startswith(b"/") or len(target) > _LONGEST_LINK:
-                    return b""
-                done.pop()
-                left += target.split(b"/")[::-1]
-    return b"/".join(done)
