@@ -183,7 +183,6 @@ def _digest(file: str) -> str:
 
 def _at(error: OSError, target: str) -> str:
     """Return where it went wrong. A user does not know the hidden folder that is filled first: what counts is the folder around it."""
-    parent, name = os.path.split(target)
-    if str(error.filename).startswith(os.path.join(parent, f".{name}.fcompile-")):
-        return f": it is made beside its place, in {parent}, and swapped in as a whole"
+    if swap.is_in_sibling(str(error.filename), target):
+        return f": it is made beside its place, in {os.path.dirname(target)}, and swapped in as a whole"
     return f": {error.filename}" if error.filename else ""

@@ -91,11 +91,12 @@ def recover(target: str, check: Callable[[str], None]) -> None:
 
     An old folder goes back to its place if that is empty. Other leftovers are removed, except those that `check` raises for.
     """
-    parent, name = os.path.split(target)
+    parent = os.path.dirname(target)
     for kind in ("old", "new"):
         for entry in sorted(os.listdir(parent)):
-            if entry.startswith(f".{name}.fcompile-{kind}-"):
-                _recover(os.path.join(parent, entry), target if kind == "old" else None, check)
+            path = os.path.join(parent, entry)
+            if path.startswith(_siblings(target, kind)):
+                _recover(path, target if kind == "old" else None, check)
 
 
 def _recover(leftover: str, goes_back_to: str | None, check: Callable[[str], None]) -> None:
@@ -145,9 +146,19 @@ def _exchange_names(one: str, other: str) -> bool:
     raise OSError(code, os.strerror(code), other)
 
 
+def is_in_sibling(path: str, target: str) -> bool:
+    """Return whether a path is of a folder in the making, or on its way out, that stands beside its place."""
+    return path.startswith(tuple(_siblings(target, kind) for kind in ("new", "old")))
+
+
 def _sibling(target: str, kind: str) -> str:
+    return f"{_siblings(target, kind)}{os.urandom(6).hex()}"
+
+
+def _siblings(target: str, kind: str) -> str:
+    """Return how the paths begin of folders of a kind beside a place."""
     parent, name = os.path.split(target)
-    return os.path.join(parent, f".{name}.fcompile-{kind}-{os.urandom(6).hex()}")
+    return os.path.join(parent, f".{name}.fcompile-{kind}-")
 
 
 def _remove(folder: str, opened: int | None) -> None:
