@@ -114,7 +114,7 @@ def _task_of(name: str, paths: Sequence[str]) -> tuple[str, str, int]:
         if re.fullmatch("(?i:fc)[0-9]{3}", name):
             raise UsageError(f"{name} is not a Pod: `fcompile rule {name.upper()}` explains a diagnostic")
         example = f": did you mean {meant}?" if meant else f", for example {_pod_of(name, paths) or 'train-worker-0'}"
-        raise UsageError(f"{name}: write the name of a task's Pod, {{framework}}-{{role}}-{{index}}{example}")
+        raise UsageError(f"{name or '``'}: write the name of a task's Pod, {{framework}}-{{role}}-{{index}}{example}")
     return parts[0], parts[1], int(parts[2])
 
 

@@ -21,7 +21,7 @@ _AT_ONCE = 100
 _TIMEOUT = "--request-timeout=60s"  # kubectl itself waits without an end
 _NO_SUCH_KIND = "the server doesn't have a resource type"
 _WITHOUT_KUBECONFIG = "localhost:8080"
-_NO_KUBECONFIG = ". It asks there where it has no kubeconfig: is the one that $KUBECONFIG names, or ~/.kube/config, there?"
+_NO_KUBECONFIG = " (it asks there where it has no kubeconfig: is the one that $KUBECONFIG names, or ~/.kube/config, there?)"
 _LOGGED = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 
 

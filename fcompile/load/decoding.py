@@ -12,7 +12,15 @@ from .source import Source
 
 _MARK: Final = "\ufeff"
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
-_UTF16_MARKS: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_UTF16: Final = "the file is in UTF-16, which kubectl reads and most other tools do not: save it in UTF-8"
+_UTF32: Final = "the file is in UTF-32, which Kubernetes does not read: save it in UTF-8"
+_OTHERS: Final = (
+    (b"\xff\xfe\0\0", "utf-32-le", _UTF32),  # Before UTF-16, whose mark this begins with.
+    (b"\0\0\xfe\xff", "utf-32-be", _UTF32),
+    (b"\xff\xfe", "utf-16-le", _UTF16),
+    (b"\xfe\xff", "utf-16-be", _UTF16),
+)
+"""Byte order marks of other encodings, and what is said of them."""
 
 
 class Decoded:
@@ -38,11 +46,10 @@ class Decoded:
 
 
 def decode(data: bytes, name: str) -> Decoded:
-    encoding = _UTF16_MARKS.get(data[:2])
-    if encoding is not None:
-        text = data[2:].decode(encoding, "replace")
-        fault = Fault(rules.NOT_UTF8, "the file is in UTF-16, which kubectl reads and most other tools do not: save it in UTF-8", 0)
-        return Decoded(Source(name, text), True, fault)
+    for mark, encoding, message in _OTHERS:
+        if data.startswith(mark):
+            text = data[len(mark) :].decode(encoding, "replace")
+            return Decoded(Source(name, text), True, Fault(rules.NOT_UTF8, message, 0))
     try:
         text = data.decode()
         bad: dict[int, int] = {}

@@ -224,7 +224,7 @@ def test_what_can_be_listened_to(address: str) -> None:
     assert Config.model_validate({"listen": address}).listen == address
 
 
-@pytest.mark.parametrize("address", [":", ":65536", ":99999", "foo", "foo:", "localhost:abc", ":-1", "a b:80"])
+@pytest.mark.parametrize("address", [":", ":65536", ":99999", "foo", "foo:", "localhost:abc", ":-1", "a b:80", "0.0.0.0:80:80", "::1:80"])
 def test_what_cannot_be_listened_to_is_found_before_the_start(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--check", "--listen", address]) == 2
     assert f'fcontroller: --listen: `"{address}"` is not HOST:PORT' in capsys.readouterr().err

@@ -408,7 +408,7 @@ def test_where_kubectl_has_no_kubeconfig(tmp_path: Path, monkeypatch: pytest.Mon
     path.write_text(json.dumps(framework(spec())), encoding="utf-8")
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert main(["diff", "--live", str(path)]) == 2
-    assert "It asks there where it has no kubeconfig: is the one that $KUBECONFIG names" in capsys.readouterr().err
+    assert "? (it asks there where it has no kubeconfig: is the one that $KUBECONFIG names" in capsys.readouterr().err
 
 
 def test_only_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

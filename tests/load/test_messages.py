@@ -38,6 +38,8 @@ FAULTS = [
     ("a: \xff".encode("latin-1"), "FC012", "�", 1, "0xFF"),
     (b"\xff\xfea\0", "FC012", "a", 1, "UTF-16"),
     (b"\xfe\xff\0a", "FC012", "a", 1, "UTF-16"),
+    (b"\xff\xfe\0\0a\0\0\0", "FC012", "a", 1, "UTF-32"),
+    (b"\0\0\xfe\xff\0\0\0a", "FC012", "a", 1, "UTF-32"),
     ("a: b\0c\n", "FC013", "\0", 1, "NUL"),
     ("a: b\x07c\n", "FC013", "\x07", 1, "U+0007"),
     ("a: 1\n\ufeffb: 2\n", "FC013", "\ufeff", 2, "byte order mark"),
@@ -127,7 +129,7 @@ FAULTS = [
 def test_a_fault_is_named_and_placed(text: str | bytes, code: str, pointed: str, line: int, message: str) -> None:
     data = text if isinstance(text, bytes) else text.encode()
     error = next(item for item in read(data, "x.yaml") if isinstance(item, Problem))
-    source = data.decode("utf-8", "replace") if not data.startswith((b"\xff", b"\xfe")) else "a"
+    source = data.decode("utf-8", "replace") if not data.startswith((b"\xff", b"\xfe", b"\0\0\xfe")) else "a"
     assert error.rule.code == code
     assert message in error.message
     assert error.span.line == line

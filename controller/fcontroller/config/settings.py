@@ -57,7 +57,7 @@ Server = Annotated[
 ]
 Listen = Annotated[
     str,
-    Field(pattern=rf"^(([^\s]*:)?{_PORT})?$"),
+    Field(pattern=rf"^(([^\s:]*:|\[[0-9A-Fa-f:.]+\]:)?{_PORT})?$"),
     Option("HOST:PORT", form="HOST:PORT, as 127.0.0.1:8080, or :PORT for all addresses; a port is at most 65535"),
 ]
 _NO_RATE = "there is no fixed rate: so many requests at a time are made as the server answers, and its 429 and Retry-After are obeyed"
