@@ -19,7 +19,7 @@ from fcompile.diagnostics.writer import counted
 from fcompile.emit.files import write as write_files
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
-from fcompile.load.files import STDIN, read_regular
+from fcompile.load.files import STDIN, is_within, read_regular
 from fcompile.pipeline.file import open_for_jobs
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.settings import DEFAULT_KUBERNETES
@@ -104,7 +104,7 @@ def _refuse_to_overwrite(to: str, conversion: Conversion) -> None:
     """Raise UsageError when a file of the input is in the folder: what is written there could take its place."""
     folder = os.path.realpath(to)
     for file in conversion.files:
-        if file.name != STDIN and os.path.commonpath([folder, os.path.realpath(file.name)]) == folder:
+        if file.name != STDIN and is_within(os.path.realpath(file.name), folder):
             raise UsageError(f"{to} holds files that are read: name another folder")
 
 
@@ -132,7 +132,10 @@ def _checked_folder(folder: str, files: list[Converted], *, force: bool) -> dict
 def _named(files: list[Converted]) -> dict[str, Converted]:
     """Return the files by the names that they get, below the folder that all files of the input have in common."""
     paths = [os.path.abspath(file.name) for file in files if file.name != STDIN]
-    top = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
+    try:
+        top = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""  # noqa: TID251
+    except ValueError:
+        raise UsageError("the files are on different drives: convert those of one drive at a time") from None
     found: dict[str, Converted] = {}
     for file in files:
         name = "stdin.yaml" if file.name == STDIN else os.path.relpath(os.path.abspath(file.name), top)

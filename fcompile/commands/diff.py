@@ -200,7 +200,7 @@ def _holds_framework(file: RawFile) -> bool:
 def _read(path: str) -> Iterator[tuple[str, RawFile]]:
     """Yield the files behind a path, each with what it is called below that."""
     for entry in _entries(path):
-        yield entry.path.removeprefix(path).lstrip("/"), RawFile(entry, entry.content())
+        yield entry.path.removeprefix(path).lstrip(f"/{os.sep}"), RawFile(entry, entry.content())
 
 
 def _entries(path: str) -> Iterable[FileEntry]:

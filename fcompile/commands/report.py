@@ -15,7 +15,7 @@ from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import ColorChoice, Filter, Style, Summary, Writer
 from fcompile.errors import UsageError
-from fcompile.load.files import STDIN
+from fcompile.load.files import STDIN, is_within
 from fcompile.model.names import KIND
 from fcompile.model.values import mapping, text
 from fcompile.program import say
@@ -125,9 +125,9 @@ def waivers_file(named: str | None = None) -> Waivers:
         raise UsageError(f"{path} is not a file: remove it")
     here = os.path.realpath(os.curdir)
     real = "" if named else os.path.realpath(path)
-    if real and os.path.commonpath([real, here]) != here:  # lines of it may be shown
+    if real and not is_within(real, here):  # lines of it may be shown
         raise UsageError(f"{path} is a link that leads out of this folder: if you trust it, name it with --waivers")
-    if named is None and is_shared(os.getcwd()) and os.stat(path).st_uid != os.getuid():
+    if sys.platform != "win32" and named is None and is_shared(os.getcwd()) and os.stat(path).st_uid != os.getuid():
         say(f"{path} is not read: it is another user's, in a folder where anybody can put files; if you trust it, name it with --waivers")
         return Waivers()
     try:

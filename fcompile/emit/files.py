@@ -9,6 +9,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Mapping
+from pathlib import PurePath
 
 from fcompile.diagnostics.visible import visible
 from fcompile.emit.ending import Ending, cleared_up
@@ -58,7 +59,7 @@ def _target(folder: str, top: str, name: str) -> str:
     parent, last = os.path.split(os.path.join(top, name))
     real = os.path.realpath(parent)
     shown = visible(os.path.join(folder, name))
-    if os.path.commonpath([real, top]) != top:
+    if not PurePath(real).is_relative_to(top):
         raise UsageError(f"{shown} would be written to {visible(real)}, to which a link in {visible(folder)} leads: remove the link")
     target = os.path.join(real, last)
     if os.path.lexists(target) and not os.path.islink(target) and not os.path.isfile(target):

@@ -15,6 +15,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from fcompile.diagnostics.visible import listed, visible
@@ -119,7 +120,7 @@ def _check_target(path: str, target: str, force: bool) -> None:
         return
     if not os.path.isdir(target):
         raise FolderError(f"{path} is a file, not a folder: choose another path")
-    if os.path.commonpath([target, os.getcwd()]) == target:
+    if PurePath(os.getcwd()).is_relative_to(target):
         raise FolderError(f"{path} is the folder that you are in, or holds it, and cannot be replaced: choose a folder of its own")
     with swap.locked(target):
         _check_content(path, target, force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterable
 
@@ -31,9 +32,8 @@ def write(texts: Iterable[str]) -> None:
 
 def _widen() -> None:
     """Have a pipe at the standard output hold more, where the system can do that and allows it."""
-    try:
-        from fcntl import F_SETPIPE_SZ, fcntl  # Linux
+    if sys.platform == "linux":
+        from fcntl import F_SETPIPE_SZ, fcntl
 
-        fcntl(sys.stdout.fileno(), F_SETPIPE_SZ, _PIPE)
-    except (ImportError, OSError):
-        pass
+        with contextlib.suppress(OSError):
+            fcntl(sys.stdout.fileno(), F_SETPIPE_SZ, _PIPE)

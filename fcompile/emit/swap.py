@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
@@ -34,33 +35,39 @@ def beside(target: str) -> Iterator[tuple[str, int | None]]:
             _remove(new, opened)
 
 
-@contextlib.contextmanager
-def locked(folder: str, wait: bool = True) -> Iterator[int | None]:
-    """Hold the lock of the folder that has this name once the lock is held, and yield its descriptor.
+if sys.platform == "win32":
 
-    Without `wait`, raises OSError when another has it.
-    """
-    try:
+    @contextlib.contextmanager
+    def locked(folder: str, wait: bool = True) -> Iterator[int | None]:
+        """Lock nothing: folders have no locks here, and two runs at once may disturb each other. Without `wait`, raises OSError."""
+        if not wait:
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), folder)
+        yield None
+
+else:
+
+    @contextlib.contextmanager
+    def locked(folder: str, wait: bool = True) -> Iterator[int | None]:
+        """Hold the lock of the folder that has this name once the lock is held, and yield its descriptor.
+
+        Without `wait`, raises OSError when another has it.
+        """
         import fcntl
-    except ImportError:
-        if wait:
-            yield None  # a platform without locks: two runs at once may disturb each other
-            return
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), folder) from None
-    while True:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
+
+        while True:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except OSError:
-                if not wait:
-                    raise
-                # A file system without locks for folders.
-            if os.path.samestat(os.fstat(descriptor), os.lstat(folder)):
-                yield descriptor
-                return
-        finally:
-            os.close(descriptor)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                except OSError:
+                    if not wait:
+                        raise
+                    # A file system without locks for folders.
+                if os.path.samestat(os.fstat(descriptor), os.lstat(folder)):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
 
 
 def into_place(new: str, opened: int | None, target: str, check: Callable[[str], None]) -> None:

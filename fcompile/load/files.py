@@ -53,6 +53,8 @@ MAX_PATTERNS: Final = 1_000
 """Of a file with patterns: each name is held against them all."""
 _OVERLAP: Final = 4096
 """Bytes that two pieces share, so that nothing is overlooked because it is divided."""
+_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""Windows has only the last, without which line ends would be other ones."""
 
 
 class FileEntry(NamedTuple):
@@ -75,6 +77,8 @@ class FileEntry(NamedTuple):
         most = rules.MAX_FILE_BYTES + 1
         try:
             if self.path == "-":
+                if sys.stdin is None:
+                    return file_problem(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in")
                 data = sys.stdin.buffer.read(most)
             else:
                 file = open_regular(self.path, self.real) if self.real else open(self.path, "rb")  # noqa: SIM115
@@ -85,8 +89,6 @@ class FileEntry(NamedTuple):
                     data = file.read() if 0 < os.fstat(file.fileno()).st_size < most else file.read(most)
         except OSError as error:
             return _os_error(self.name, error)
-        except AttributeError:
-            return file_problem(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in")
         return data if len(data) < most else file_too_large(self.name)
 
     def holds_nothing_of_ours(self) -> bool:
@@ -162,7 +164,7 @@ def open_regular(path: str, real: str = "") -> BinaryIO | None:
     # Checked first, since opening a FIFO tells its writer that there is a reader. O_NONBLOCK is for one that replaces the file just now.
     if not stat.S_ISREG(os.stat(path).st_mode):
         return None
-    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115
+    file = open(os.open(path, _READ), "rb")  # noqa: SIM115
     # Some file systems take a path in any case, and show it in theirs.
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode) and (not real or real_path(path, file).casefold() == real.casefold()):
         return file

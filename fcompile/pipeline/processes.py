@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from fcompile.errors import ProcessError
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+    if sys.platform == "win32":
+        from multiprocessing.connection import PipeConnection as Connection
+    else:
+        from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
 Item = TypeVar("Item")
@@ -77,10 +80,14 @@ def _start(work: Callable[[Any], Any], processes: int) -> list[_Worker]:
 
     # Forking keeps imported modules, and is safe here: no thread was started. Without fork the platform's default is used.
     forks = sys.platform == "linux"
-    context = multiprocessing.get_context("fork" if forks else None)
+    if sys.platform == "linux":
+        context = multiprocessing.get_context("fork")
+    else:
+        context = multiprocessing.get_context()
     workers: list[_Worker] = []
     # An interrupt is for the main process, which stops the workers. It is held back until all of them are started.
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    if sys.platform != "win32":
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         for _ in range(processes):
             ours, theirs = context.Pipe()
@@ -90,7 +97,7 @@ def _start(work: Callable[[Any], Any], processes: int) -> list[_Worker]:
             theirs.close()
             workers.append(_Worker(process, ours))
     finally:
-        if blocked is not None:
+        if sys.platform != "win32":
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return workers
 

@@ -452,6 +452,15 @@ class TestCommand:
         said = f"fcompile: {source}/job.json and {source}/job.yaml would both be written as job.yaml: convert them into two folders\n"
         assert capsys.readouterr().err == said
 
+    def test_files_on_different_drives(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        def other_drives(_: object) -> str:
+            raise ValueError("Paths don't have the same drive")
+
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        monkeypatch.setattr("os.path.commonpath", other_drives)  # As on Windows.
+        assert main(["convert", "--to", str(tmp_path / "out"), str(tmp_path / "job.yaml")]) == 2
+        assert "the files are on different drives" in capsys.readouterr().err
+
     def test_a_wrong_target_is_told_before_the_report(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "job.yaml").write_text(JOB, "utf-8")
         (tmp_path / "file").write_text("", "utf-8")

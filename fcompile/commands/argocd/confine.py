@@ -15,6 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from fcompile.errors import UsageError
+
+if sys.platform == "win32":
+    raise UsageError("Argo CD runs its plugins on Linux: call this there, for example in WSL")
+
 NETWORK: Final = "network"
 FILES: Final = "files"
 

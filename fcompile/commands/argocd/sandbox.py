@@ -13,6 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import IO, NamedTuple
 
+from fcompile.errors import UsageError
+
+if sys.platform == "win32":
+    raise UsageError("Argo CD runs its plugins on Linux: call this there, for example in WSL")
+
 USER = 999
 GRACE = 5.0
 """Seconds from SIGTERM to SIGKILL."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -34,15 +36,16 @@ def offered(kind: str, context: click.Context, incomplete: str) -> list[Completi
 def _in_time(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return those that are found in time. What takes longer, or goes wrong, is given up without a word."""
     found: list[Candidate] = []
-    try:
-        signal.signal(signal.SIGALRM, _too_late)
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
-        try:
+    with suppress(_TooLate, Exception):
+        if sys.platform == "win32":  # No signal wakes a program there.
             found.extend(candidates)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    except (_TooLate, Exception):
-        pass
+        else:
+            signal.signal(signal.SIGALRM, _too_late)
+            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            try:
+                found.extend(candidates)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
     return found
 
 
