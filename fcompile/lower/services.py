@@ -15,7 +15,7 @@ def lower_service(framework: str, role: dict[str, Any]) -> dict[str, Any] | None
     identity = {names.FRAMEWORK_NAME: framework, names.TASKROLE_NAME: role["name"]}
     spec: dict[str, Any] = {
         "clusterIP": "None",
-        "publishNotReadyAddresses": service.get("publishNotReadyAddresses", True),
+        "publishNotReadyAddresses": service["publishNotReadyAddresses"],
         "selector": identity,
     }
     if service.get("ports"):

@@ -150,6 +150,16 @@ def test_only_tasks_that_something_happened_to_are_looked_at() -> None:
     assert changed == [("b", 1)]
 
 
+@pytest.mark.parametrize("awaited", [0, 1])
+def test_tasks_of_an_edit_that_is_not_in_force_yet_are_still_to_come(awaited: int) -> None:
+    world = running(role("a", {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}, 1))
+    context = world.look()
+    complete(context, ("a", 0), 0, 1000)
+    context.spec = context.spec._replace(awaited=awaited)
+    policies(context)
+    assert (context.status.attempt.completion is None) is bool(awaited)
+
+
 @pytest.mark.parametrize("way", ["deletion pending", "ending", "no such role"])
 def test_a_task_that_does_not_count_ends_nothing(way: str) -> None:
     world = running(role("a", {"minFailedTaskCount": 1, "minSucceededTaskCount": -1}))

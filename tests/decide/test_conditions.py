@@ -67,6 +67,15 @@ def test_problems_by_how_long_they_have_been() -> None:
     assert [problems(status, at) for at in (9, 10, 20)] == [[], ["PodsCreated"], ["PodsCreated", "ServicesMade"]]
 
 
+def test_what_has_no_problem_any_more_says_which_it_was() -> None:
+    status = Status("f-attempt", 0)
+    set_problem(status, conditions.PODS_CREATED, "Quota", "m", FINE, 1, 10)
+    for _ in range(2):
+        conditions.set_not_needed(status, conditions.PODS_CREATED, 1, 20)
+        found = said(status, conditions.PODS_CREATED)
+        assert (found["status"], found["message"]) == ("True", "No attempt runs. Before: m")
+
+
 @pytest.mark.parametrize(
     "nonsense", ["False", {"a": "b"}, [None], [{"type": "PodsCreated"}], [{"status": "False", "reason": "Quota", "type": "A"}]]
 )

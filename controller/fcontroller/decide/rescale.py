@@ -76,7 +76,6 @@ def _compact(context: ReconcileContext) -> bool:
             roles[place] = roles[-1]
             roles.pop()
             context.status.touch()
-            continue
         for index in range(min(len(role.tasks), wanted) - 1, -1, -1):
             if _is_done(context, role.tasks[index]):
                 _drop(context, role, role.tasks[index])
