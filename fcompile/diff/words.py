@@ -229,14 +229,13 @@ def _cut(before: str, after: str) -> tuple[str, str]:
     """Return two texts with `…` for what is too much to be shown: never for all that differs, and where more of that follows it is said."""
     if max(len(before), len(after)) <= _LONGEST:
         return before, after
-    alike = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
+    alike = len(os.path.commonprefix((before, after)))
+    tail = len(os.path.commonprefix((before[alike:][::-1], after[alike:][::-1])))
     start = max(0, alike - _BEFORE)
     end = start + _LONGEST
-    rests = before[end:], after[end:]
-    more = "…" if rests[0].endswith(rests[1]) or rests[1].endswith(rests[0]) else "… and more that differs"
-    old, new = (
-        ("…" if start else "") + text[start:end] + (more if rest else "") for text, rest in zip((before, after), rests, strict=True)
-    )
+    # Where one side is empty, all of the other is new: `…` alone says that there is more of it.
+    more = "… and more that differs" if before and after and max(len(before), len(after)) - tail > end else "…"
+    old, new = (("…" if start else "") + text[start:end] + (more if text[end:] else "") for text in (before, after))
     return old, new
 
 

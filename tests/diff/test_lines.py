@@ -55,6 +55,11 @@ def test_what_differs_is_shown_of_lines_that_are_too_long() -> None:
     assert shown(f"x\n{before}", f"x\n{after}") == [" x", f"-{expected[0]}", f"+{expected[1]}"]
     for sides in arrow(Difference("x", before + "1", after + "2")), shown(f"x\n{before}1", f"x\n{after}2")[1:]:
         assert all(side.endswith("b… and more that differs") for side in sides)
+    for old, new in ("a b", "a " + "harmless " * 500 + "evil b"), ("begin" + "x" * 3_000, "begin evil" + "x" * 5_000):
+        assert arrow(Difference("x", old, new))[1].endswith("… and more that differs"), "what is left of one ends like that of the other"
+        assert arrow(Difference("x", new, old))[0].endswith("… and more that differs")
+        assert shown(f"x\n{old}", f"x\n{new}")[-1].endswith("… and more that differs")
+    assert arrow(Difference("x", "a" * 5_000, "b" * 100 + "a" * 5_000))[1].endswith("a…"), "all that differs is shown"
     assert arrow(Difference("x", ABSENT, before)) == ("not set", "a" * 2_000 + "…")
 
 
