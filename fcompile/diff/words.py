@@ -229,14 +229,19 @@ def _cut(before: str, after: str) -> tuple[str, str]:
     """Return two texts with `…` for what is too much to be shown: never for all that differs, and where more of that follows it is said."""
     if max(len(before), len(after)) <= _LONGEST:
         return before, after
-    alike = len(os.path.commonprefix((before, after)))
-    tail = len(os.path.commonprefix((before[alike:][::-1], after[alike:][::-1])))
+    alike = _common(before, after)
+    tail = _common(before[alike:][::-1], after[alike:][::-1])
     start = max(0, alike - _BEFORE)
     end = start + _LONGEST
     # Where one side is empty, all of the other is new: `…` alone says that there is more of it.
     more = "… and more that differs" if before and after and max(len(before), len(after)) - tail > end else "…"
     old, new = (("…" if start else "") + text[start:end] + (more if text[end:] else "") for text in (before, after))
     return old, new
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))
 
 
 def _needs_quotes(text: str) -> bool:
