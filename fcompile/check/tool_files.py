@@ -31,6 +31,8 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names that a kustomization can have, the one that counts first."""
 CHART = "Chart.yaml"
 """The file that makes a folder a chart of Helm."""
+_NOT_FOR_TEMPLATES = (CHART, "templates", "charts", "crds")
+"""What is in the folder of a chart, and what no template reads as a text, or what nobody would."""
 _ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
 _TOOLS_IGNORE_FILES = (".krmignore", ".sourceignore")
 """The files in which stands what kpt and Flux leave out."""
@@ -38,6 +40,8 @@ _ATTRIBUTES = ".gitattributes"
 """By an encoding in it, git checks out something else than it has."""
 _PATCHES = ("patches", "patchesJson6902", "replacements")
 """The fields whose items name a file each, by its `path`."""
+_EMBEDDING = ("configmapgenerator", "secretgenerator")
+"""The fields of a kustomization that make objects of the texts of files."""
 _PLUGINS = ("generators", "transformers", "validators")
 """The fields of a kustomization that name files, or hold texts, that name other files."""
 _FUNCTION = ("config.kubernetes.io/function", "config.k8s.io/function")
@@ -125,6 +129,18 @@ def kind_for_tools(file: str, top: str, around: Around = in_folder) -> FileKind 
     return FileKind.VALUES if "values" in name.lower() and name.endswith(SUFFIXES) else None
 
 
+def is_embedded(file: str, top: str, around: Around = in_folder) -> bool:
+    """Return whether kustomize or Helm may put the text of a file into an object: then each character counts, in comments too."""
+    path, above = os.path.abspath(file), list(_up_from(os.path.dirname(os.path.abspath(file)), top))
+    chart = next((one for one in above if _is_chart(one, around)), None)
+    if chart is not None:
+        first, *_ = os.path.relpath(path, chart).split(os.sep)
+        name = os.path.basename(path)
+        if first not in _NOT_FOR_TEMPLATES and "values" not in name.lower():
+            return True
+    return any(named is None or path in named for named in (_embedded_in(one, top, around) for one in above))
+
+
 def never_ignored(name: str) -> bool:
     """Return whether no `.fcompileignore` leaves out a file of this name, since it says what other files come to."""
     return name in (IGNORE_FILE, _ATTRIBUTES) or _ARGOCD_SOURCE.fullmatch(name) is not None
@@ -203,8 +219,29 @@ def named_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
         named = _strings([*kustomization, *packaged, *_plugins(kustomization, folder, top, around)])
     except LoadError:
         return None
+    return _paths(folder, named)
+
+
+@lru_cache(maxsize=4096)
+def _embedded_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
+    """Return the files of whose texts the folder's own kustomization may make objects; None: as for `named_in`."""
+    try:
+        kustomization = _read_kustomization(folder, around)
+        named = _strings([*_fields(kustomization, _EMBEDDING), *_plugins(kustomization, folder, top, around)])
+    except LoadError:
+        return None
+    return _paths(folder, named)
+
+
+def _paths(folder: str, named: set[str]) -> frozenset[str]:
+    """Return the files that texts of a kustomization may name, as `run.sh` and `name=run.sh` do."""
     paths = {path for one in named if "\n" not in one for path in (one, one.partition("=")[2])}
     return frozenset(os.path.normpath(os.path.join(folder, path)) for path in paths if path)
+
+
+def _fields(kustomization: list[Any], names: tuple[str, ...]) -> list[Any]:
+    """Return what is in fields of a kustomization: kustomize takes a key in any case."""
+    return [item for one in kustomization if isinstance(one, dict) for key, item in one.items() if str(key).lower() in names]
 
 
 def _plugins(kustomization: list[Any], folder: str, top: str, around: Around) -> Iterator[Any]:
@@ -212,9 +249,7 @@ def _plugins(kustomization: list[Any], folder: str, top: str, around: Around) ->
 
     Raises LoadError for what cannot be read, or is too much.
     """
-    # kustomize takes a key in any case.
-    fields = [item for one in kustomization if isinstance(one, dict) for key, item in one.items() if str(key).lower() in _PLUGINS]
-    waiting, done, size = deque(_strings(fields)), set[str](), 0
+    waiting, done, size = deque(_strings(_fields(kustomization, _PLUGINS))), set[str](), 0
     while waiting:
         written = waiting.popleft()
         inline = _INLINE.search(written) is not None

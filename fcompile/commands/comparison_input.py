@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.tool_files import Around, FileKind, boundary, in_folder, kind_for_tools
+from fcompile.check.tool_files import Around, FileKind, boundary, in_folder, is_embedded, kind_for_tools
 from fcompile.commands.report import WriterListener, fails
 from fcompile.default import LAST_APPLIED
 from fcompile.diagnostics.problem import Problem
@@ -57,6 +57,18 @@ class RawFile(NamedTuple):
         path = self.entry.path
         return None if path == "-" else kind_for_tools(path, boundary(path, self.entry.within), self.around)
 
+    def embedded(self) -> FileKind | None:
+        """Return the kind of a file whose text other tools may put into an object as it is; None: it is no such file."""
+        path = self.entry.path
+        if (
+            self.kind
+            or path == "-"
+            or not isinstance(self.data, bytes)
+            or not is_embedded(path, boundary(path, self.entry.within), self.around)
+        ):
+            return None
+        return self._for_tools()
+
     def _may_say_what_runs(self, kind: FileKind | None) -> bool:
         """Return whether objects in a file of this kind are applied as they are."""
         if self.kind or kind in _NEVER_OBJECTS:
@@ -80,7 +92,13 @@ class RawFile(NamedTuple):
     def content(self, opened: File, kind: FileKind) -> dict[str, Any]:
         """Return what can be compared of a file of which others make what runs: its text, where more than the values in it counts."""
         assert isinstance(self.data, bytes)
-        if not self.is_manifest or opened.unreadable() or kind is FileKind.POINTER or (kind is FileKind.CHART and self.has_actions):
+        if (
+            not self.is_manifest
+            or opened.unreadable()
+            or kind is FileKind.POINTER
+            or self.embedded()
+            or (kind is FileKind.CHART and self.has_actions)
+        ):
             try:
                 return {"text": self.data.decode()}
             except UnicodeDecodeError:
@@ -108,6 +126,7 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
         opened.append(one._replace(read=[]) if kind and not file.is_manifest else one.for_frameworks())
         if kind:
             built.add(one.name)
+        if kind := kind or file.embedded():
             key = FILE, kind, "", _name(file.entry), 0
             contents.objects.setdefault(key, []).append(Object(file.content(one, kind), one.name))
     compilation = Compilation(opened, options, (), waivers, whole=None)

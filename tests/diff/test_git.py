@@ -398,6 +398,7 @@ def test_a_file_that_is_the_same_becomes(
 
 CHART_HERE = {"Chart.yaml": "apiVersion: v2\n"}
 TRANSFORMERS = {"t/kustomization.yaml": "resources: [p.yaml]\n", "t/p.yaml": "{kind: P, apiVersion: v1, path: p.txt}\n"}
+OBJECT = "{kind: A, apiVersion: v1}\n"
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 3\n"
 FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./fn}\n"
 
@@ -423,6 +424,17 @@ FUNCTION = "kind: F\napiVersion: v1\nmetadata:\n  annotations:\n    config.kuber
         ),
         ("run.sh", "a\n", "b\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [x=./run.sh]}]\n"}),
         ("c.yaml", "a: 1\n", "a: 2\n", {"kustomization.yaml": "configMapGenerator: [{name: a, files: [c.yaml]}]\n"}),
+        ("c.yaml", "#cloud-config\na: 1\n", "# cloud-config\na: 1\n", {"kustomization.yaml": "configMapGenerator: [{files: [c.yaml]}]\n"}),
+        ("c.yaml", "a: 1\nb: 1\n", "b: 1\na: 1\n", {"kustomization.yaml": "SecretGenerator: [{files: [x=c.yaml]}]\n"}),
+        (
+            "c.json",
+            "[1]\n",
+            "[ 1]\n",
+            {"kustomization.yaml": "generators: [g.yaml]\n", "g.yaml": "{kind: G, apiVersion: v1, files: [c.json]}\n"},
+        ),
+        ("c.yaml", f"# a\n{OBJECT}", f"# b\n{OBJECT}", {"kustomization.yaml": "configMapGenerator: [{files: [c.yaml]}]\n"}),
+        ("files/c.yaml", "#cloud-config\na: 1\n", "# cloud-config\na: 1\n", CHART_HERE),
+        ("files/c.yaml", f"# a\n{OBJECT}", f"# b\n{OBJECT}", CHART_HERE),
         ("values.yaml", "a: 1\n---\n{kind: A, apiVersion: v1}\n", "a: 2\n---\n{kind: A, apiVersion: v1}\n", CHART_HERE),
         ("env/prod-values.yml", "image: a:1\n", "image: a:2\n", {}),
         (".base/c.yaml", "a: 1\n", "a: 2\n", {".base/kustomization.yaml": "{}", "kustomization.yaml": "resources: [.base/c.yaml]\n"}),
@@ -474,6 +486,27 @@ def test_what_others_make_frameworks_of(
         (one,) = document["objects"]
         assert (code, one["name"], one["change"], len(one["changes"])) == (1, f"deep/{name}", "changed", 1)
         repository_here.commit()
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("c.yaml", {"kustomization.yaml": "resources: [c.yaml]\nconfigMapGenerator: [{files: [d.yaml]}]\n"}),
+        ("kustomization.yaml", {}),
+        ("values.yaml", CHART_HERE),
+        ("env/values-prod.yaml", CHART_HERE),
+        ("templates/c.yaml", CHART_HERE),
+        ("Chart.yaml", {}),
+    ],
+)
+def test_comments_count_only_where_the_text_may_get_into_an_object(
+    repository_here: Repository, diff: Diff, name: str, beside: dict[str, str]
+) -> None:
+    for other, text in {**beside, name: f"# a\n{OBJECT}"}.items():
+        repository_here.put(f"deep/{other}", text)
+    repository_here.commit()
+    repository_here.put(f"deep/{name}", f"# b\n{OBJECT}")
+    assert diff("--git", "HEAD")[0] == 0
 
 
 def test_a_status_in_git_is_nobodys(repository_here: Repository, diff: Diff) -> None:
