@@ -37,7 +37,9 @@ _ARGOCD_SOURCE = lazy(r"\.argocd-source(?:-.+)?\.yaml", re.DOTALL)
 _TOOLS_IGNORE_FILES = (".krmignore", ".sourceignore")
 """The files in which stands what kpt and Flux leave out."""
 _ATTRIBUTES = ".gitattributes"
-"""By an encoding in it, git checks out something else than it has."""
+_CHECKED_OUT = lazy(rb"\b(?:working-tree-encoding|ident|eol=crlf|filter)\b")
+"""The attributes by which git checks out something else than it has: another encoding, `$Id: …$` for `$Id$`, other line ends, and what a
+filter makes of it."""
 _PATCHES = ("patches", "patchesJson6902", "replacements")
 """The fields whose items name a file each, by its `path`."""
 _EMBEDDING = ("configmapgenerator", "secretgenerator")
@@ -116,7 +118,7 @@ def kind_for_tools(file: str, top: str, around: Around = in_folder) -> FileKind 
     if name in _TOOLS_IGNORE_FILES:
         return FileKind.SOURCE
     if name == _ATTRIBUTES:
-        return FileKind.ATTRIBUTES if b"working-tree-encoding" in (around(file) or b"") else None
+        return FileKind.ATTRIBUTES if _CHECKED_OUT.search(around(file) or b"") else None
     if never_ignored(name):
         return FileKind.IGNORE_FILE if name == IGNORE_FILE else FileKind.PARAMETERS
     above = list(_up_from(folder, top))

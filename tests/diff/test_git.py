@@ -522,14 +522,15 @@ def test_a_status_in_git_is_nobodys(repository_here: Repository, diff: Diff) -> 
         assert (code, document["effect"], document["endsPods"]) == (1, "on-the-fly", True)
 
 
-def test_attributes_that_change_what_is_checked_out(repository_here: Repository, diff: Diff) -> None:
+@pytest.mark.parametrize("attribute", ["working-tree-encoding=IBM037", "ident", "text eol=crlf", "filter=lfs", "-filter"])
+def test_attributes_that_change_what_is_checked_out(repository_here: Repository, diff: Diff, attribute: str) -> None:
     """A file of git that is nothing to us may come out as a Framework. Other attributes are nobody's concern."""
     repository_here.put(".gitattributes", "*.png binary\n")
     first = repository_here.commit()
-    repository_here.put(".gitattributes", "*.jpg binary\n")
+    repository_here.put(".gitattributes", "*.jpg binary\n*.sh text eol=lf\n* text=auto\n")
     second = repository_here.commit()
     assert diff("--git", f"{first}..{second}")[0] == diff("--git", first)[0] == 0
-    repository_here.put(".gitattributes", "a.yaml working-tree-encoding=IBM037\n")
+    repository_here.put(".gitattributes", f"a.yaml {attribute}\n")
     repository_here.commit()
     for revisions in f"{second}..HEAD", second:
         (one,) = diff("--git", revisions)[1]["objects"]
