@@ -17,7 +17,7 @@ from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import WriterListener, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import ColorChoice
-from fcompile.diff.result import Result, compare_all
+from fcompile.diff.result import ObjectDiff, Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry, find, may_hold_framework
@@ -120,10 +120,23 @@ def diff(
         return EXIT_TROUBLE
     write(_formatted(result, format, color))
     fails = result.ends_pods if fail_on == "ends-pods" else result.differs
-    unknown = [visible(one.after or one.before) for one in result.objects if one.is_file]
-    if unknown and fail_on == "ends-pods":
-        say(f"--fail-on ends-pods: it is not known whether what is built with {first_of(unknown, 3)} ends Pods: compare what it builds")
+    if fail_on == "ends-pods":
+        _say_what_is_not_known(result.objects)
     return EXIT_DIFFERENT if fails else 0
+
+
+def _say_what_is_not_known(objects: Iterable[ObjectDiff]) -> None:
+    """Name what may end Pods though the gate lets it pass."""
+    built, changed = [], []
+    for one in objects:
+        if one.is_file:
+            built.append(visible(one.after or one.before))
+        elif one.may_end_pods:
+            changed.append(visible(f"{one.kind} {one.namespace}/{one.name}" if one.namespace else f"{one.kind} {one.name}"))
+    if built:
+        say(f"--fail-on ends-pods: it is not known whether what is built with {first_of(built, 3)} ends Pods: compare what it builds")
+    if changed:
+        say(f"--fail-on ends-pods: it is not known whether the change of {first_of(changed, 3)} ends Pods: look at it")
 
 
 def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, sides: tuple[str, str] = ("", "")) -> Result | None:

@@ -55,7 +55,16 @@ class ObjectDiff(NamedTuple):
     @property
     def ends_pods(self) -> bool:
         """Return whether this change ends Pods before their own completion."""
-        return self.change == "removed" and (self.kind in _ENDS_PODS or (self.kind, self.name) == _DEFINITION)
+        return self.change == "removed" and self._has_pods
+
+    @property
+    def may_end_pods(self) -> bool:
+        """Return whether this change of an object may end Pods, and nobody here knows: they are not compared."""
+        return self.change == "changed" and self._has_pods and any(not one.field.startswith("metadata.labels") for one in self.differences)
+
+    @property
+    def _has_pods(self) -> bool:
+        return self.kind in _ENDS_PODS or (self.kind, self.name) == _DEFINITION
 
 
 class Result(NamedTuple):

@@ -332,3 +332,30 @@ def test_a_gate_says_what_it_cannot_know(tmp_path: Path, monkeypatch: pytest.Mon
     assert capsys.readouterr().err == f"fcompile: --fail-on ends-pods: {said}"
     assert main(["diff", "old", "new"]) == 1
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "edit", "is_named"),
+    [
+        ("Application", "lab", {"spec": {"source": {"path": "empty"}}}, True),
+        ("Kustomization", "lab", {"spec": {"suspend": True}}, True),
+        ("Deployment", "lab", {"spec": {"replicas": 0}}, True),
+        ("PyTorchJob", "lab", {"spec": {"runPolicy": {"suspend": True}}}, True),
+        ("Job", "lab", {"metadata": {"name": "lab", "annotations": {"helm.sh/hook": "test"}}}, True),
+        ("CustomResourceDefinition", "frameworks.frameworkcontroller.microsoft.com", {"spec": {}}, True),
+        ("CustomResourceDefinition", "others.example.com", {"spec": {}}, False),
+        ("Namespace", "ml", {"metadata": {"name": "ml", "labels": {"team": "a"}}}, False),
+        ("Service", "lab", {"spec": {}}, False),
+    ],
+)
+def test_a_gate_says_which_changed_objects_it_does_not_know(
+    kind: str, name: str, edit: Json, is_named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """An Application that leads to another folder takes its Frameworks with it, and the gate let it pass without a word."""
+    monkeypatch.chdir(tmp_path)
+    before = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}
+    put("old.yaml", before, framework(TWO))
+    put("new.yaml", {**before, **edit}, framework(TWO))
+    assert main(["diff", "--fail-on", "ends-pods", "old.yaml", "new.yaml"]) == 0
+    said = f"fcompile: --fail-on ends-pods: it is not known whether the change of {kind} {name} ends Pods: look at it\n"
+    assert capsys.readouterr().err == said * is_named
