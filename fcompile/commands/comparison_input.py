@@ -57,17 +57,10 @@ class RawFile(NamedTuple):
         path = self.entry.path
         return None if path == "-" else kind_for_tools(path, boundary(path, self.entry.within), self.around)
 
-    def embedded(self) -> FileKind | None:
-        """Return the kind of a file whose text other tools may put into an object as it is; None: it is no such file."""
+    def is_embedded(self) -> bool:
+        """Return whether other tools may put the text of the file into an object as it is."""
         path = self.entry.path
-        if (
-            self.kind
-            or path == "-"
-            or not isinstance(self.data, bytes)
-            or not is_embedded(path, boundary(path, self.entry.within), self.around)
-        ):
-            return None
-        return self._for_tools()
+        return not self.kind and path != "-" and is_embedded(path, boundary(path, self.entry.within), self.around)
 
     def _may_say_what_runs(self, kind: FileKind | None) -> bool:
         """Return whether objects in a file of this kind are applied as they are."""
@@ -96,7 +89,7 @@ class RawFile(NamedTuple):
             not self.is_manifest
             or opened.unreadable()
             or kind is FileKind.POINTER
-            or self.embedded()
+            or self.is_embedded()
             or (kind is FileKind.CHART and self.has_actions)
         ):
             try:
@@ -107,6 +100,16 @@ class RawFile(NamedTuple):
                 return {"sha256": hashlib.sha256(self.data).hexdigest()}
         documents = [document.value for document in opened.documents()]
         return documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {"documents": documents}
+
+    def beside(self, opened: File) -> tuple[FileKind | None, dict[str, Any]]:
+        """Return the kind of a file that says itself what runs, and what else can be compared of it, where other tools read it too.
+
+        Helm takes a chart's files by their names: in `templates` it passes over `_job.yaml`. So it counts that there is such a file.
+        """
+        kind = self._for_tools()
+        if kind and self.is_embedded():
+            return kind, self.content(opened, kind)
+        return (kind, {}) if kind is FileKind.CHART else (None, {})
 
 
 class Contents(NamedTuple):
@@ -126,9 +129,12 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
         opened.append(one._replace(read=[]) if kind and not file.is_manifest else one.for_frameworks())
         if kind:
             built.add(one.name)
-        if kind := kind or file.embedded():
+            content = file.content(one, kind)
+        elif isinstance(file.data, bytes):
+            kind, content = file.beside(one)
+        if kind:
             key = FILE, kind, "", _name(file.entry), 0
-            contents.objects.setdefault(key, []).append(Object(file.content(one, kind), one.name))
+            contents.objects.setdefault(key, []).append(Object(content, one.name))
     compilation = Compilation(opened, options, (), waivers, whole=None)
     if fails(compilation.report(listener), strict):
         return None

@@ -488,6 +488,19 @@ def test_what_others_make_frameworks_of(
         repository_here.commit()
 
 
+@pytest.mark.parametrize("moved", ["templates/_c.yaml", "templates/.c.yaml", "old/c.yaml", "templates/c.txt"])
+def test_a_template_that_helm_passes_over(repository_here: Repository, diff: Diff, moved: str) -> None:
+    """It has no actions, so that the same object is still in the files: but the release has it no more."""
+    for other, text in {**CHART_HERE, "templates/c.yaml": OBJECT}.items():
+        repository_here.put(f"deep/{other}", text)
+    repository_here.commit()
+    (repository_here.folder / "deep" / moved).parent.mkdir(exist_ok=True)
+    repository_here.git("mv", "deep/templates/c.yaml", f"deep/{moved}")
+    repository_here.commit()
+    found = {(one["kind"], one["name"], one["change"]) for one in diff("--git", "HEAD~1..HEAD")[1]["objects"]}
+    assert found >= {("chart", "deep/templates/c.yaml", "removed"), ("chart", f"deep/{moved}", "added")}
+
+
 @pytest.mark.parametrize(
     ("name", "beside"),
     [
