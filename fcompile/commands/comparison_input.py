@@ -60,6 +60,8 @@ class RawFile(NamedTuple):
     def is_embedded(self) -> bool:
         """Return whether other tools may put the text of the file into an object as it is."""
         path = self.entry.path
+        if self.taken_for is FileKind.SOURCE:  # a kustomization that is not above it names it, perhaps to make a ConfigMap of it
+            return True
         return not self.kind and path != "-" and is_embedded(path, boundary(path, self.entry.within), self.around)
 
     def _may_say_what_runs(self, kind: FileKind | None) -> bool:

@@ -488,6 +488,16 @@ def test_what_others_make_frameworks_of(
         repository_here.commit()
 
 
+def test_the_text_of_a_file_that_a_kustomization_names_from_afar(repository_here: Repository, diff: Diff) -> None:
+    repository_here.put("app/kustomization.yaml", "configMapGenerator: [{files: [../common/c.yaml]}]\n")
+    repository_here.put("common/c.yaml", "#cloud-config\na: 1\n")
+    repository_here.commit()
+    repository_here.put("common/c.yaml", "# cloud-config\na: 1\n")
+    repository_here.commit()
+    (one,) = diff("--git", "HEAD~1..HEAD")[1]["objects"]
+    assert (one["name"], [change["field"] for change in one["changes"]]) == ("common/c.yaml", ["text"])
+
+
 @pytest.mark.parametrize("moved", ["templates/_c.yaml", "templates/.c.yaml", "old/c.yaml", "templates/c.txt"])
 def test_a_template_that_helm_passes_over(repository_here: Repository, diff: Diff, moved: str) -> None:
     """It has no actions, so that the same object is still in the files: but the release has it no more."""
