@@ -16,7 +16,7 @@ from fcompile.diff.held import Held
 from fcompile.diff.resources import role_requests
 from fcompile.lower.digest import document_digest
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY, with_containers
-from fcompile.lower.intent import Role, at_once, is_digest_of
+from fcompile.lower.intent import Intent, Role, at_once, is_digest_of
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
 from fcompile.model.fields import Field
@@ -162,7 +162,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     yield from _of_the_framework(held, is_held)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
-    context = _Context(after, state, before.status, known)
+    context = _Context(before.compiled.intent, after, state, before.status, known)
     for name in old_roles | new_roles:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
@@ -220,7 +220,7 @@ def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
 class _Context:
     """What the changes of all roles depend on."""
 
-    def __init__(self, after: Side, state: State, status: Any, known: tasks.Known) -> None:
+    def __init__(self, before: Intent, after: Side, state: State, status: Any, known: tasks.Known) -> None:
         self.state = state
         self.status = status
         self.tasks = known
@@ -230,13 +230,17 @@ class _Context:
         self.retry_policy = after.compiled.intent.retry_policy
         self.filled = {path[2:] for path in after.compiled.filled if path[:1] == ("spec",) and len(path) > 2}
         self.places = {role.name: index for index, role in enumerate(after.compiled.intent.roles)}
-        self._after = after.compiled.intent
+        self._before, self._after = before, after.compiled.intent
 
     @cached_property
     def is_in_force(self) -> bool:
-        """Return whether what runs is made from the later version already: then an edit in the cluster is not in force."""
+        """Return whether what runs is made from the later version already: then an edit in the cluster is not in force.
+
+        Counts and policies need no review. So what is stored may have those of the cluster.
+        """
         digest = text(mapping(self.status, "intent"), "digest") if self.state is State.RUNS else None
-        return bool(digest) and at_once(document_digest(self._after.document(), self._after.lowering))[0] == digest
+        possible = (self._after, self._after.with_settings_of(self._before)) if digest else ()
+        return any(at_once(document_digest(one.document(), one.lowering))[0] == digest for one in possible)
 
     @cached_property
     def completes(self) -> bool:

@@ -79,6 +79,21 @@ class Intent(NamedTuple):
             "roles": [role.document() for role in self.roles],
         }
 
+    def with_settings_of(self, other: Intent) -> Intent:
+        """Return the intent with the counts, the policies and all else of another one that no digest covers."""
+        others = {role.name: role for role in other.roles}
+
+        def with_settings(role: Role) -> Role:
+            its = others.get(role.name, role)
+            return role._replace(task_number=its.task_number, policies=its.policies)
+
+        return self._replace(
+            execution_type=other.execution_type,
+            retry_policy=other.retry_policy,
+            roles=tuple(map(with_settings, self.roles)),
+            lifetime=other.lifetime,
+        )
+
 
 def at_once(steps: Generator[None, None, T]) -> T:
     """Return what a generator returns, without a pause between its steps."""

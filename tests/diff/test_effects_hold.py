@@ -154,8 +154,9 @@ def test_a_template_waits_for_the_next_retry() -> None:
     play(before, work)
 
 
+@pytest.mark.parametrize("scaled", ["never", "before", "after"])
 @pytest.mark.parametrize("retry", [0, 3])
-def test_to_go_back_from_an_edit_that_was_not_reviewed_changes_nothing(retry: int) -> None:
+def test_to_go_back_from_an_edit_that_was_not_reviewed_changes_nothing(retry: int, scaled: str) -> None:
     """It was not in force. What `diff --live` said here had people delete the Framework."""
     before = spec(role(retry=retry, service={"ports": [{"port": 80}]}))
 
@@ -163,23 +164,32 @@ def test_to_go_back_from_an_edit_that_was_not_reviewed_changes_nothing(retry: in
         pods = await edited.seen()
         path = path_of("frameworks", "default", "train")
         of_role = "/spec/taskRoles/0"
-        patch = [
+        patch: list[Json] = [
             {"op": "replace", "path": f"{of_role}/task/pod/spec/containers/0/image", "value": "evil:1"},
             {"op": "replace", "path": f"{of_role}/service/ports/0/port", "value": 81},
         ]
-        answer = await edited.made.api.request("PATCH", path, patch)
-        assert answer.ok, answer.message
-        await edited.quiet()
+        scale: list[Json] = [{"op": "replace", "path": f"{of_role}/taskNumber", "value": 1}]  # this needs no review, and is in force
+        for one in {"never": [patch], "before": [scale, patch], "after": [patch, scale]}[scaled]:
+            answer = await edited.made.api.request("PATCH", path, one)
+            assert answer.ok, answer.message
+            await edited.quiet()
         there = await edited.made.framework("train")
         found = compare(side(there, there["status"]), side(framework(before)))
         assert found is not None
-        said = {change.part: (change.effect, change.pods) for change in found.changes}
-        assert said == dict.fromkeys(("pod", "service"), (Effect.NOTHING, ()))
+        said = {change.part: (change.effect, [pods.what for pods in change.pods]) for change in found.changes}
+        created = ["created"] * (scaled != "never")
+        scaling = {"role": (Effect.ON_THE_FLY, created)} if created else {}
+        assert said == {**scaling, "pod": (Effect.NOTHING, created), "service": (Effect.NOTHING, [])}
         another = compare(side(there, there["status"]), side(framework(with_image(before, "a:2"))))
         assert another is not None
         assert another.effect is (Effect.NEXT_RETRY if retry else Effect.NEW_ATTEMPT)
         await edited.edit(before)
-        assert await edited.seen() == pods
+        now = await edited.seen()
+        assert {name: pod for name, pod in now.items() if scaled == "never" or name == "train-worker-0"} == (
+            pods if scaled == "never" else {"train-worker-0": pods["train-worker-0"]}
+        )
+        assert now.keys() == pods.keys()
+        assert {image for _, image in now.values()} == {"a:1"}
 
     play(before, work)
 
