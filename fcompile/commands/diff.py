@@ -167,6 +167,7 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
     if before is None:
         return None
     wanted = {key: some[-1] for key, some in after.frameworks.items()}  # what is applied last
+    wanted |= {key: live.with_pause_that_stays(wanted[key], side) for key, (side,) in before.frameworks.items()}
     there = {key: live.as_applied(side, wanted[key]) for key, (side,) in before.frameworks.items()}
     running = live.running(there, wanted, context)
     old, new = ({key: [side] for key, side in some.items()} for some in (there, wanted))

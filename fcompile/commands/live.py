@@ -15,7 +15,7 @@ from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry
 from fcompile.model import names
 from fcompile.model.packed import role_statuses
-from fcompile.model.values import mapping
+from fcompile.model.values import mapping, text
 
 _AT_ONCE = 100
 _TIMEOUT = "--request-timeout=60s"  # kubectl itself waits without an end
@@ -46,6 +46,17 @@ def as_applied(side: Side, new: Side) -> Side:
         metadata[kind] = {key: value for key, value in mapping(metadata, kind).items() if key in ours}
     compiled = side.compiled._replace(framework={**framework, "metadata": metadata})
     return side._replace(compiled=compiled, status=full_status(side.status))
+
+
+def with_pause_that_stays(new: Side, side: Side) -> Side:
+    """Return a Framework of the files with the pause that the one of the cluster has, where applying the file leaves it there."""
+    metadata = new.compiled.framework["metadata"]
+    paused = text(mapping(side.compiled.framework["metadata"], "annotations"), names.PAUSE_ANNOTATION)
+    if paused is None or any(names.PAUSE_ANNOTATION in mapping(one, "annotations") for one in (metadata, side.applied)):
+        return new
+    annotations = {**mapping(metadata, "annotations"), names.PAUSE_ANNOTATION: paused}
+    framework = {**new.compiled.framework, "metadata": {**metadata, "annotations": annotations}}
+    return new._replace(compiled=new.compiled._replace(framework=framework))
 
 
 def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> Iterator[Live]:

@@ -231,18 +231,34 @@ def test_what_others_put_on_the_framework() -> None:
     assert [change.field for change in found.changes] == ["metadata.annotations.a", "metadata.labels.l"]
 
 
+def cluster_of(live: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have kubectl find one Framework, and no Pods."""
+    (tmp_path / "live.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [live]}), encoding="utf-8")
+    (tmp_path / "none.json").write_text('{"items": []}', encoding="utf-8")
+    (tmp_path / "kubectl").write_text(f'#!/bin/sh\ncase "$*" in *pods*) cat {tmp_path}/none.json;; *) cat {tmp_path}/live.json;; esac\n')
+    os.chmod(tmp_path / "kubectl", 0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_a_pause_that_an_apply_leaves_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Somebody has annotated it in the cluster. It was said that Pods end at once, and they do when the pause is over."""
+    cluster_of(framework(spec(role(count=3)), namespace="default", annotations={PAUSE_ANNOTATION: "true"}), tmp_path, monkeypatch)
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps(framework(spec(role(count=2)))), encoding="utf-8")
+    assert main(["diff", "--live", "--fail-on", "ends-pods", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert "tasks that are removed are ended once the pause is over" in said
+    assert PAUSE_ANNOTATION not in said
+
+
 def test_what_an_apply_takes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """kubectl removes what was applied and is not in the file any more: what was paused in Git went on, and nothing was said."""
     said = {"annotations": {PAUSE_ANNOTATION: "true"}, "labels": {"l": "x"}}
     live = framework(spec(), uid="1", namespace="default", labels=said["labels"], finalizers=["a.b/c"])
     live["metadata"]["annotations"] = {**said["annotations"], "their.own/a": "x", LAST_APPLIED: json.dumps({"metadata": said})}
-    (tmp_path / "live.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [live]}), encoding="utf-8")
-    (tmp_path / "none.json").write_text('{"items": []}', encoding="utf-8")
-    (tmp_path / "kubectl").write_text(f'#!/bin/sh\ncase "$*" in *pods*) cat {tmp_path}/none.json;; *) cat {tmp_path}/live.json;; esac\n')
-    os.chmod(tmp_path / "kubectl", 0o755)
+    cluster_of(live, tmp_path, monkeypatch)
     path = tmp_path / "a.yaml"
     path.write_text(json.dumps(framework(spec())), encoding="utf-8")
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     assert main(["diff", "--live", "--format", "json", str(path)]) == 1
     changes = json.loads(capsys.readouterr().out)["frameworks"][0]["changes"]
     assert sorted((one["field"], "after" in one) for one in changes) == [
