@@ -19,7 +19,7 @@ from fcompile.diff.result import FILE, Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load.files import SUFFIXES, FileEntry
 from fcompile.model.names import DIGEST_ANNOTATION
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping, sequence, text
 from fcompile.pipeline.compilation import Compilation, CompileError, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File, is_pointer, open_file, why_skipped
@@ -169,11 +169,29 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
 
 def _applied(value: Any) -> dict[str, Any]:
     """Return the metadata that kubectl has applied last, where an object of a cluster says so."""
-    written = text(mapping(mapping(value, "metadata"), "annotations"), LAST_APPLIED)
+    metadata = mapping(value, "metadata")
+    written = text(mapping(metadata, "annotations"), LAST_APPLIED)
     try:
-        return dict(mapping(json.loads(written), "metadata")) if written else {}
+        last = dict(mapping(json.loads(written), "metadata")) if written else {}
     except (ValueError, RecursionError):
-        return {}
+        last = {}
+    on_server = _applied_on_server(sequence(metadata, "managedFields"))
+    return {**last, **{kind: {**mapping(last, kind), **dict.fromkeys(some)} for kind, some in on_server.items()}}
+
+
+def _applied_on_server(entries: Sequence[Any]) -> dict[str, list[str]]:
+    """Return the annotations and labels that kubectl has set by a server-side apply, and nobody else: another's would stay."""
+    setters: dict[tuple[str, str], set[bool]] = {}
+    for entry in entries:
+        is_applied = (text(entry, "manager"), text(entry, "operation")) == ("kubectl", "Apply")
+        for kind in ("annotations", "labels"):
+            for name in mapping(mapping(mapping(entry, "fieldsV1"), "f:metadata"), f"f:{kind}"):
+                setters.setdefault((kind, name.removeprefix("f:")), set()).add(is_applied)
+    applied: dict[str, list[str]] = {"annotations": [], "labels": []}
+    for (kind, name), some in setters.items():
+        if some == {True}:
+            applied[kind].append(name)
+    return applied
 
 
 def _holds_objects(file: File, *, alone: bool) -> bool:

@@ -29,7 +29,9 @@ def frameworks(keys: Iterable[Key], context: str) -> Iterator[RawFile]:
     """Yield the Frameworks of these names that the cluster has."""
     for namespace, some in _by_namespace(keys):
         # A name comes from a file, and an error in it may be waived: after `--` it is no option.
-        found = _kubectl(context, "get", "--ignore-not-found", f"--namespace={namespace}", "--", names.RESOURCE, *some)
+        found = _kubectl(
+            context, "get", "--ignore-not-found", "--show-managed-fields", f"--namespace={namespace}", "--", names.RESOURCE, *some
+        )
         if found:
             yield RawFile(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
 

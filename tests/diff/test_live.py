@@ -271,6 +271,30 @@ def test_what_an_apply_takes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("setters", "goes"),
+    [
+        ([("kubectl", "Apply")], True),
+        ([("kubectl", "Apply"), ("kubectl-annotate", "Update")], False),
+        ([("kubectl-client-side-apply", "Update")], False),
+        ([("argocd-controller", "Apply")], False),
+    ],
+)
+def test_what_an_apply_on_the_server_takes_back(
+    setters: list[tuple[str, str]], goes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It leaves no annotation with what was applied: the end of a pause, and of Pods with it, was not seen."""
+    fields: Json = {"f:metadata": {"f:annotations": {".": {}, f"f:{PAUSE_ANNOTATION}": {}}, "f:labels": {"f:l": {}}}}
+    there = framework(spec(), namespace="default", labels={"l": "x"}, annotations={PAUSE_ANNOTATION: "true"})
+    there["metadata"]["managedFields"] = [{"manager": who, "operation": how, "fieldsV1": fields} for who, how in setters]
+    cluster_of(there, tmp_path, monkeypatch)
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps(framework(spec())), encoding="utf-8")
+    assert main(["diff", "--live", "--format", "json", str(path)]) == int(goes)
+    changed = [one["field"] for some in json.loads(capsys.readouterr().out)["frameworks"] for one in some["changes"]]
+    assert sorted(changed) == [f'metadata.annotations["{PAUSE_ANNOTATION}"]', "metadata.labels.l"] * goes
+
+
 def live(objects: list[Json], status: Any = None, count: int = 3) -> Live:
     return look(compiled(count), status, objects)
 
