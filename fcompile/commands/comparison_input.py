@@ -154,7 +154,7 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
     if isinstance(compiled, Compiled):
         key = compiled.namespace, compiled.intent.framework
         digest = text(mapping(mapping(unit.value, "metadata"), "annotations"), DIGEST_ANNOTATION)
-        side = Side(compiled, partial(_line, unit), unit.value.get("status"), digest, _applied(unit.value))
+        side = Side(compiled, partial(_line, unit), unit.value.get("status"), digest, *_applied(unit.value))
         contents.frameworks.setdefault(key, []).append(side)
         return
     value = unit.value
@@ -167,27 +167,32 @@ def _take(unit: Unit, contents: Contents, nameless: Counter[Sequence[str]]) -> N
         contents.objects.setdefault((*of_kind, 0 if name else nameless[of_kind]), []).append(Object(value, unit.document.source.name))
 
 
-def _applied(value: Any) -> dict[str, Any]:
-    """Return the metadata that kubectl has applied last, where an object of a cluster says so."""
+def _applied(value: Any) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the metadata, and the fields of the spec, that kubectl has applied last, where an object of a cluster says so."""
     metadata = mapping(value, "metadata")
     written = text(mapping(metadata, "annotations"), LAST_APPLIED)
     try:
-        last = dict(mapping(json.loads(written), "metadata")) if written else {}
+        last = json.loads(written) if written else {}
     except (ValueError, RecursionError):
         last = {}
-    on_server = _applied_on_server(sequence(metadata, "managedFields"))
-    return {**last, **{kind: {**mapping(last, kind), **dict.fromkeys(some)} for kind, some in on_server.items()}}
+    on_server, before = _applied_on_server(sequence(metadata, "managedFields")), mapping(last, "metadata")
+    both = {kind: {**mapping(before, kind), **dict.fromkeys(on_server[kind])} for kind in ("annotations", "labels")}
+    return {**before, **both}, frozenset((*mapping(last, "spec"), *on_server["spec"]))
 
 
 def _applied_on_server(entries: Sequence[Any]) -> dict[str, list[str]]:
-    """Return the annotations and labels that kubectl has set by a server-side apply, and nobody else: another's would stay."""
+    """Return the annotations, the labels and the fields of the spec that kubectl has set by a server-side apply, and nobody else.
+
+    What somebody else has set too stays when kubectl does not set it any more.
+    """
     setters: dict[tuple[str, str], set[bool]] = {}
     for entry in entries:
         is_applied = (text(entry, "manager"), text(entry, "operation")) == ("kubectl", "Apply")
-        for kind in ("annotations", "labels"):
-            for name in mapping(mapping(mapping(entry, "fieldsV1"), "f:metadata"), f"f:{kind}"):
+        fields = mapping(entry, "fieldsV1")
+        for kind, inside in ("annotations", "f:metadata"), ("labels", "f:metadata"), ("spec", ""):
+            for name in mapping(mapping(fields, inside) if inside else fields, f"f:{kind}"):
                 setters.setdefault((kind, name.removeprefix("f:")), set()).add(is_applied)
-    applied: dict[str, list[str]] = {"annotations": [], "labels": []}
+    applied: dict[str, list[str]] = {"annotations": [], "labels": [], "spec": []}
     for (kind, name), some in setters.items():
         if some == {True}:
             applied[kind].append(name)

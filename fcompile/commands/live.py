@@ -39,15 +39,16 @@ def frameworks(keys: Iterable[Key], context: str) -> Iterator[RawFile]:
 def as_applied(side: Side, new: Side) -> Side:
     """Return a Framework of the cluster without the metadata that others have put there, and that stays when the new one is applied.
 
-    Metadata that kubectl has applied does not stay: where the new one lacks it, kubectl removes it.
+    Metadata that kubectl has applied does not stay: where the new one lacks it, kubectl removes it. So it is with fields of the spec.
     """
+    stays = frozenset(side.compiled.framework["spec"]) - frozenset(new.compiled.framework["spec"]) - side.applied_spec
     framework, wanted = side.compiled.framework, new.compiled.framework["metadata"]
     metadata = {key: value for key, value in framework["metadata"].items() if key in wanted or key in side.applied}
     for kind in ("annotations", "labels"):
         ours = {*mapping(wanted, kind), *mapping(side.applied, kind)}
         metadata[kind] = {key: value for key, value in mapping(metadata, kind).items() if key in ours}
     compiled = side.compiled._replace(framework={**framework, "metadata": metadata})
-    return side._replace(compiled=compiled, status=full_status(side.status))
+    return side._replace(compiled=compiled, status=full_status(side.status), stays=stays)
 
 
 def with_pause_that_stays(new: Side, side: Side) -> Side:

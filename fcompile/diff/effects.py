@@ -111,6 +111,8 @@ _ACTED_ON = {
 """Metadata by which others may end a Framework: a pattern that is found in the new value, and what they do."""
 IN_FORCE = Verdict(Effect.NOTHING, "this is in force: the edit in the cluster is not, since it was not reviewed")
 """On going back to what Pods and Services are made from, after the cluster's spec was edited."""
+STAYS = Verdict(Effect.NOTHING, "it is only in the cluster, and kubectl has not set it: it stays there when the file is applied")
+"""On a field of the spec that somebody has set in the cluster, and that the file leaves out."""
 OF_MANAGED_BY = Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
 
 

@@ -45,6 +45,10 @@ class Side(NamedTuple):
     """The digest in its annotation, if it has one, as compiled output has."""
     applied: Mapping[str, Any] = MappingProxyType({})
     """The metadata that kubectl applied last, as the cluster has it: kubectl removes what is not in the new version."""
+    applied_spec: frozenset[str] = frozenset()
+    """The fields of the spec that kubectl applied last."""
+    stays: frozenset[str] = frozenset()
+    """Fields of the spec that the new version lacks, and that stay when it is applied, since kubectl has not set them."""
     in_git: bool = False
     """It is a file of a commit: who applies it, and to which namespace where it gives none, is not known."""
 
@@ -159,7 +163,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     if before.in_git and is_alike and before.says_namespace is not after.says_namespace:
         was, now = (side.compiled.namespace if side.says_namespace else ABSENT for side in (before, after))
         yield Change("", "framework", "metadata.namespace", was, now, *effects.OF_NAMESPACE)
-    yield from _of_the_framework(held, is_held)
+    yield from _of_the_framework(held, is_held, before.stays)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
     context = _Context(before.compiled.intent, after, state, before.status, known)
@@ -167,10 +171,11 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
 
-def _of_the_framework(held: Held, is_held: bool) -> Iterator[Change]:
+def _of_the_framework(held: Held, is_held: bool, stays: frozenset[str]) -> Iterator[Change]:
     """Yield the changes of the Framework's own fields.
 
-    :param is_held: by a digest that is not that of the spec.
+    :param is_held: by a digest that is not that of the spec. :param stays: fields of the spec that are as they were, though they are
+        left out.
     """
     old, new, status, _, state = held
     removal_ends_pods = effects.removal_ends_pods(old["spec"], status)
@@ -203,7 +208,7 @@ def _of_the_framework(held: Held, is_held: bool) -> Iterator[Change]:
         none = (None, "") if field in LIFETIME else (None,)
         left, right = (ABSENT if side in none else _known(side, "RetryPolicy") for side in (before, after))
         for difference in differences(left, right, ANY, f"spec.{field}"):
-            yield changed(difference, verdict(before, after))
+            yield changed(difference, effects.STAYS if field in stays else verdict(before, after))
 
 
 def _known(value: Any, type_name: str) -> Any:

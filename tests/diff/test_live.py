@@ -295,6 +295,27 @@ def test_what_an_apply_on_the_server_takes_back(
     assert sorted(changed) == [f'metadata.annotations["{PAUSE_ANNOTATION}"]', "metadata.labels.l"] * goes
 
 
+@pytest.mark.parametrize("applied", ["", "client", "server"])
+def test_a_field_that_only_the_cluster_has(
+    applied: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where kubectl has not set it, it stays. The edit was said to be refused, so that the gate let the end of Pods pass."""
+    fields: Json = {"managedBy": "frameworkcontroller.microsoft.com/frameworkcontroller", "activeDeadlineSeconds": 60}
+    there = framework(spec(role(count=3), **fields), namespace="default")
+    if applied == "client":
+        there["metadata"]["annotations"] = {LAST_APPLIED: json.dumps({"spec": fields})}
+    if applied == "server":
+        set_fields: Json = {"f:spec": {f"f:{name}": {} for name in fields}}
+        there["metadata"]["managedFields"] = [{"manager": "kubectl", "operation": "Apply", "fieldsV1": set_fields}]
+    cluster_of(there, tmp_path, monkeypatch)
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps(framework(spec(role(count=2)))), encoding="utf-8")
+    assert main(["diff", "--live", "--fail-on", "ends-pods", "--format", "json", str(path)]) == int(not applied)
+    effects = {one["field"]: one["effect"] for one in json.loads(capsys.readouterr().out)["frameworks"][0]["changes"]}
+    of_fields = ("refused", "on-the-fly") if applied else ("nothing", "nothing")
+    assert (effects["spec.managedBy"], effects["spec.activeDeadlineSeconds"]) == of_fields
+
+
 def live(objects: list[Json], status: Any = None, count: int = 3) -> Live:
     return look(compiled(count), status, objects)
 
