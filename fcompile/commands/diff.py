@@ -17,7 +17,7 @@ from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import WriterListener, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import ColorChoice
-from fcompile.diff.result import ObjectDiff, Result, compare_all
+from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry, find, may_hold_framework
@@ -121,14 +121,15 @@ def diff(
     write(_formatted(result, format, color))
     fails = result.ends_pods if fail_on == "ends-pods" else result.differs
     if fail_on == "ends-pods":
-        _say_what_is_not_known(result.objects)
+        _say_what_is_not_known(result)
     return EXIT_DIFFERENT if fails else 0
 
 
-def _say_what_is_not_known(objects: Iterable[ObjectDiff]) -> None:
+def _say_what_is_not_known(result: Result) -> None:
     """Name what may end Pods though the gate lets it pass."""
     built, changed = [], []
-    for one in objects:
+    refused = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.refused_but_ends_pods]
+    for one in result.objects:
         if one.is_file:
             built.append(visible(one.after or one.before))
         elif one.may_end_pods:
@@ -137,6 +138,9 @@ def _say_what_is_not_known(objects: Iterable[ObjectDiff]) -> None:
         say(f"--fail-on ends-pods: it is not known whether what is built with {first_of(built, 3)} ends Pods: compare what it builds")
     if changed:
         say(f"--fail-on ends-pods: it is not known whether the change of {first_of(changed, 3)} ends Pods: look at it")
+    if refused:
+        said = "the definition of `fcompile crd` refuses the edit, and FrameworkController's own takes it: Pods end then"
+        say(f"--fail-on ends-pods: {first_of(refused, 3)}: {said}")
 
 
 def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, sides: tuple[str, str] = ("", "")) -> Result | None:

@@ -120,6 +120,11 @@ class FrameworkDiff(NamedTuple):
     ends_pods: bool = False
     """Pods may be ended before their own completion. An edit that is refused ends none."""
 
+    @property
+    def refused_but_ends_pods(self) -> bool:
+        """Return whether the edit would end Pods under a definition that does not refuse it."""
+        return self.effect is Effect.REFUSED and any(change.ends_pods for change in self.changes)
+
 
 def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
     """Return what differs between a Framework and its later version, or None when nothing does. At least one of the two must be given."""

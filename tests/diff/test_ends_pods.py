@@ -359,3 +359,16 @@ def test_a_gate_says_which_changed_objects_it_does_not_know(
     assert main(["diff", "--fail-on", "ends-pods", "old.yaml", "new.yaml"]) == 0
     said = f"fcompile: --fail-on ends-pods: it is not known whether the change of {kind} {name} ends Pods: look at it\n"
     assert capsys.readouterr().err == said * is_named
+
+
+def test_a_gate_says_what_another_definition_would_let_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """FrameworkController's own refuses nothing: with a back step of `executionType`, any edit came through the gate in silence."""
+    monkeypatch.chdir(tmp_path)
+    put("old.yaml", framework(spec(role(count=3))))
+    put("new.yaml", framework(spec(role(count=1), executionType="Create")))
+    assert main(["diff", "--fail-on", "ends-pods", "old.yaml", "new.yaml"]) == 0
+    said = "the definition of `fcompile crd` refuses the edit, and FrameworkController's own takes it: Pods end then\n"
+    assert capsys.readouterr().err == f"fcompile: --fail-on ends-pods: default/train: {said}"
+    put("new.yaml", framework(spec(role(count=3), executionType="Create")))
+    assert main(["diff", "--fail-on", "ends-pods", "old.yaml", "new.yaml"]) == 0
+    assert capsys.readouterr().err == ""
