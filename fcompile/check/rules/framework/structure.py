@@ -230,6 +230,8 @@ def _object_advice(type_name: str, value: Any) -> str:
         return f"write `{{fieldRef: {{fieldPath: {word}}}}}`"
     if type_name == "VolumeMount" and (pair := re.fullmatch("([a-z0-9-]{1,63}):(/[A-Za-z0-9._/-]{0,80})", word)):
         return f"write `- {{name: {pair[1]}, mountPath: {pair[2]}}}`"
+    if type_name == "VolumeMount" and re.fullmatch("/[A-Za-z0-9._/-]{0,80}", word):
+        return f"write `- {{name: …, mountPath: {word}}}`"
     if type_name == "ContainerPort":
         return f"write `- containerPort: {number or '8080'}`"
     if type_name in ("TCPSocketAction", "GRPCAction") and number:
@@ -278,7 +280,10 @@ def _list_advice(value: Any, field: Field, version: int) -> str:
         given = next((key for key in value if key in fields), next(iter(fields), ""))
         key = field.map_keys[0] if field.map_keys else "name" if "name" in fields else given
         return f"write an item for each, `- {key}: …`" if field.ref else "write each item on a line of its own after `- `"
-    if not isinstance(value, str) or field.ref:
+    if field.ref:  # one item, perhaps, in the form that it would have as an item
+        advice = _object_advice(field.ref, value)
+        return advice if advice.startswith("write `- ") else advice.replace("write `", "write `- ", 1)
+    if not isinstance(value, str):
         return ""
     words = value.split()
     if words and len(words) <= 6 and all(word.replace("-", "").replace(".", "").replace("/", "").isalnum() for word in words):

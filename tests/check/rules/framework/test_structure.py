@@ -627,6 +627,12 @@ def test_nothing_that_is_put_anywhere_raises(path: Path, value: Any, version: in
         (with_main(livenessProbe={"exec": ["cat", "/ready"]}), "write `{command: […]}`"),
         (with_main(lifecycle={"preStop": {"exec": "sync"}}), "write `{command: […]}`"),
         (with_main(volumeMounts=["data:/data"]), "write `- {name: data, mountPath: /data}`"),
+        (with_main(volumeMounts=["/data"]), "write `- {name: …, mountPath: /data}`"),
+        (with_main(volumeMounts="/data"), "write `- {name: …, mountPath: /data}`"),
+        (with_main(env="FOO=bar"), 'write `- {name: FOO, value: "bar"}`'),
+        (with_main(ports=8080), "write `- containerPort: 8080`"),
+        (with_main(envFrom="settings"), "write `- configMapRef: {name: settings}` or `- secretRef: {name: settings}`"),
+        (with_spec(imagePullSecrets="regcred"), "write `- {name: regcred}`"),
         (
             with_spec(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"matchExpressions": []}]}}),
             "write `{nodeSelectorTerms: […]}`",
