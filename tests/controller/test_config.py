@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
+from kubernetes import client
 
 from fcontroller.cli import main
 from fcontroller.config.file import read_file
@@ -239,6 +241,9 @@ def test_a_manifest_is_no_config_file() -> None:
 def test_a_kubeconfig_that_is_of_no_use_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    at_first = client.Configuration()
+    at_first.host = "http://localhost"  # As in versions of the library before 36.
+    monkeypatch.setattr(client, "Configuration", lambda: copy.copy(at_first))
     monkeypatch.setenv("HOME", str(tmp_path))
     for variable in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "KUBE_APISERVER_ADDRESS"):
         monkeypatch.delenv(variable, raising=False)

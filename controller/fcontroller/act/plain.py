@@ -164,6 +164,7 @@ def _of_kubeconfig(files: str) -> Server:
     from yaml import YAMLError
 
     found = client.Configuration()
+    found.host = ""  # Versions before 36 say localhost where a kubeconfig names no server.
     try:
         loader = KubeConfigLoader(KubeConfigMerger(files).config, config_base_path=None)  # type: ignore[no-untyped-call]
         loader.load_and_set(found)  # type: ignore[no-untyped-call]
