@@ -275,6 +275,7 @@ WELL = {
     'fcontroller_api_requests_total{pod="a", verb="create", resource="pods", code="403"}': "0+100x480",
     'fcontroller_api_requests_total{pod="a", verb="create", resource="pods", code="429"}': "0+10x480",
     'fcontroller_oldest_waiting_request_seconds{pod="a", priority="urgent"}': "2x480",
+    'fcontroller_oldest_waiting_request_seconds{pod="a", priority="deletion"}': "2x480",
     'fcontroller_oldest_waiting_request_seconds{pod="a", priority="creation"}': "600x480",
 }
 
@@ -421,6 +422,14 @@ def test_the_first_one_counts(repository: Path, tmp_path: Path, name: str, serie
     rules, new = alerts(repository), {**WELL, series: "_x241 1x240"}
     expected = [*silent(rules, "60m"), fires(rules[name], TROUBLES[name]), *silent(rules, "65m", name), *silent(rules, "80m")]
     play(repository, tmp_path, played(new, *expected))
+
+
+def test_deletions_of_pods_that_wait_are_told_of_too(repository: Path, tmp_path: Path) -> None:
+    """They are no `urgent` requests: with sixteen that hung in a webhook, a Stop waited for minutes, and nobody was told."""
+    series = {'fcontroller_oldest_waiting_request_seconds{pod="a", priority="deletion"}': "2x240 15+15x240"}
+    rules, trouble = alerts(repository), TROUBLES["FcontrollerDeletesWait"]
+    expected = [*silent(rules, "60m"), fires(rules["FcontrollerDeletesWait"], trouble), *silent(rules, "65m", "FcontrollerDeletesWait")]
+    play(repository, tmp_path, played({**WELL, **series}, *expected))
 
 
 def test_a_controller_that_has_never_created_a_pod_is_told_of_too(repository: Path, tmp_path: Path) -> None:
