@@ -21,6 +21,8 @@ from fcontroller.api import Answer, Api, Json, Unreachable, WentBack
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 _MOST = 2**31 - 1
 """The largest number that the API server takes."""
+_LONGEST_WAIT = 3.0
+"""Seconds between two looks at somebody else's lease: when he lets it go, nobody leads until the next one."""
 
 
 class LostLease(Exception):
@@ -92,7 +94,7 @@ class Lease:
     async def acquire(self) -> None:
         """Wait until this process leads."""
         while not await self._try():
-            await asyncio.sleep(self._duration / 5)
+            await asyncio.sleep(min(self._duration / 5, _LONGEST_WAIT))
 
     async def keep(self) -> None:
         """Renew for as long as that works. Raises LostLease as soon as it is over, whatever is under way, and WentBack.
