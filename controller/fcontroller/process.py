@@ -66,7 +66,14 @@ class Process:
             # Connections of its own, so that a renewal never waits for other requests.
             self._lease_client = connect(always)
             where = config.lease_namespace, config.lease_name
-            self._lease = Lease(self._lease_client, *where, self._identity, duration=config.lease_seconds, failed=self._unreachable)
+            self._lease = Lease(
+                self._lease_client,
+                *where,
+                self._identity,
+                duration=config.lease_seconds,
+                runs=config.namespace,
+                failed=self._unreachable,
+            )
         metrics.lease = self._lease
         self._client = connect(self._may_write)
         self._controller: Controller | None = None

@@ -19,6 +19,8 @@ PAUSE_ANNOTATION = f"{GROUP}/pause"
 """On a Framework: `true` holds it as it is."""
 RESTART_ANNOTATION = f"{GROUP}/restart"
 """On a Framework: each new value ends the attempt that runs, and the next one begins."""
+RUNS_ANNOTATION = f"{GROUP}/runs-namespace"
+"""On the controller's Lease: of which namespace its holder runs the Frameworks; empty: of all."""
 
 FRAMEWORK_NAMESPACE = "FC_FRAMEWORK_NAMESPACE"
 FRAMEWORK_NAME = "FC_FRAMEWORK_NAME"

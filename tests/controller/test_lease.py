@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fcompile.model.names import RUNS_ANNOTATION
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.lease import Lease, LostLease
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, WentBack
@@ -327,6 +328,56 @@ def test_a_lease_that_is_let_go_is_taken_soon_however_long_it_lasts() -> None:
         await one.release()
         async with asyncio.timeout(4):
             await waiting
+
+    run_in_memory(work())
+
+
+def test_a_lease_of_another_namespace_is_told() -> None:
+    """One Lease for two namespaces: whoever came second waited for ever, and nobody was told that no Framework of his runs."""
+
+    async def work() -> None:
+        memory, clock, told = in_memory(), Clock(), list[str]()
+
+        def lease(name: str, runs: str) -> Lease:
+            return Lease(memory, "default", "x", name, clock=clock, runs=runs, failed=told.append)
+
+        one, same, other, everything = lease("one", "a"), lease("two", "a"), lease("three", "b"), lease("four", "")
+        assert await tried(one)
+        assert not await tried(same)
+        assert not told
+        assert not await tried(other)
+        assert not await tried(everything)
+        why = "/x: 'one' holds it, and runs only the Frameworks of namespace a: this controller, which is for"
+        assert [said.partition("/leases")[2] for said in told] == [
+            f"{why} {what}, runs none meanwhile: give it another --lease-name" for what in ("namespace b", "all namespaces")
+        ]
+        await one.release()
+        assert await tried(everything)
+        told.clear()
+        clock.time = 3
+        assert await tried(everything)
+        assert not await tried(other)  # Its Frameworks run.
+        assert not told
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("annotations", [None, {"a": "b"}])
+def test_a_lease_that_does_not_say_what_its_holder_runs(annotations: Json | None) -> None:
+    """As that of an older version."""
+
+    async def work() -> None:
+        memory, told = in_memory(), list[str]()
+        metadata = {"name": "x", "annotations": annotations}
+        await memory.request("POST", LEASES, {**LEASE, "metadata": metadata, "spec": {"holderIdentity": "one"}})
+        clock = Clock()
+        two = Lease(memory, "default", "x", "two", clock=clock, runs="b", failed=told.append)
+        assert not await tried(two)
+        assert not told
+        clock.time = 15
+        assert await tried(two)
+        found = (await memory.request("GET", f"{LEASES}/x")).body["metadata"]["annotations"]
+        assert found == {**(annotations or {}), RUNS_ANNOTATION: "b"}
 
     run_in_memory(work())
 

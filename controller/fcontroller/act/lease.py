@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from fcompile.model.names import RUNS_ANNOTATION
 from fcontroller.api import Answer, Api, Json, Unreachable, WentBack
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
@@ -40,19 +41,21 @@ class Lease:
         identity: str,
         *,
         duration: float = 15,
+        runs: str = "",
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         failed: Callable[[str], object] = lambda _: None,
     ) -> None:
         """:param duration: seconds that a renewal lasts. :param clock: seconds, which go on while the process is stopped.
 
+        :param runs: the namespace of which this process runs the Frameworks; empty: it runs all.
         :param failed: is told why the lease could not be read or written.
         """
         self._api = api
         self._collection = f"{_LEASES}/{namespace}/leases"
         self._path = f"{self._collection}/{name}"
         self._name, self._identity = name, identity
-        self._duration = duration
+        self._duration, self._runs = duration, runs
         self._margin = duration / 3
         """Seconds before the end from which on the leader no longer acts: longer than a write that is under way may take to arrive."""
         self._clock, self._now, self._failed = clock, now, failed
@@ -210,6 +213,7 @@ class Lease:
         spec, version = found["spec"], found["metadata"]["resourceVersion"]
         if spec.get("holderIdentity") in (self._identity, "", None):
             return True
+        self._compare(found)
         if self._seen[0] != version:
             self._seen = version, self._clock()
         silent, lasts = self._clock() - self._seen[1], max(self._duration, spec.get("leaseDurationSeconds") or 0)
@@ -217,6 +221,15 @@ class Lease:
             taken = f"{spec['holderIdentity']!r:.100} has taken it for {lasts:.0f} s, and does not renew it"
             self._failed(f"{self._path}: {taken}: delete it unless that one is at work")
         return silent >= lasts
+
+    def _compare(self, found: Json) -> None:
+        """Say so if the lease is held by somebody who does not run what this process is for: then nobody does."""
+        theirs, ours = _annotations(found["metadata"]).get(RUNS_ANNOTATION, ""), self._runs
+        if theirs not in ("", ours):
+            holds = f"{found['spec']['holderIdentity']!r:.100} holds it, and runs only the Frameworks of namespace {theirs:.63}"
+            wanted = f"namespace {ours}" if ours else "all namespaces"
+            why = f"{holds}: this controller, which is for {wanted}, runs none meanwhile: give it another --lease-name"
+            self._failed(f"{self._path}: {why}")
 
     def _spec(self, old: Json) -> Json:
         now = self._now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -230,13 +243,18 @@ class Lease:
         }
 
     async def _create(self) -> bool:
-        head = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": self._name}}
+        head = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": self._metadata({"name": self._name})}
         spec = self._spec({"leaseTransitions": -1})
         return self._is_written(await self._api.request("POST", self._collection, {**head, "spec": spec}))
 
     async def _write(self, found: Json, spec: Json) -> bool:
         # With the resourceVersion that was read, only one of two processes that write at once succeeds.
-        return self._is_written(await self._api.request("PUT", self._path, {**found, "spec": spec}))
+        written = {**found, "metadata": self._metadata(found["metadata"]), "spec": spec}
+        return self._is_written(await self._api.request("PUT", self._path, written))
+
+    def _metadata(self, old: Json) -> Json:
+        """Return the lease's metadata, with what this process runs."""
+        return {**old, "annotations": {**_annotations(old), RUNS_ANNOTATION: self._runs}}
 
     def _is_written(self, answer: Answer) -> bool:
         """Return whether the write was accepted; False: another process was faster. Raises Unreachable and WentBack."""
@@ -247,6 +265,11 @@ class Lease:
         elif answer.code != 409:
             raise Unreachable(answer.message)
         return answer.ok
+
+
+def _annotations(metadata: Json) -> Json:
+    found: Json = metadata.get("annotations") or {}
+    return found
 
 
 def _version(lease: Json) -> int:
