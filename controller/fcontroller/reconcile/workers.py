@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from fcompile.model.framework import restart_of
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
@@ -27,6 +28,7 @@ from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.perform import ActionContext, perform
+from fcontroller.reconcile.refusals import Refusals
 
 _AT_A_TIME = 32
 _IN_A_CROWD = 8
@@ -119,6 +121,9 @@ class Workers:
         """By role."""
         self._failures: dict[Key | None, dict[type[actions.Action], _Failure]] = {}
         """The last failure of each kind of action: a success of another kind does not end the waiting."""
+        self._refusals = Refusals()
+        self._asks: tuple[int | None, str] | None = None
+        """The Framework's generation, and the restart that it asks for, when actions were last taken in."""
         self._waiting: deque[_Job] = deque()
         self._creations: dict[str, deque[_Job]] = {}
         """Pods to be asked for, by role."""
@@ -218,10 +223,14 @@ class Workers:
 
         :param context: returns the present inputs of actions whenever it is called.
         """
-        status, paused = context().status, context().paused
-        if self._paused and not paused:
+        now = context()
+        status, framework, paused = now.status, now.framework, now.paused
+        resumes, asks = self._paused and not paused, (framework["metadata"].get("generation"), restart_of(framework))
+        if resumes:
             self._failures.clear()  # After the end of a pause nobody wants to wait.
-        self._paused = paused
+        if resumes or asks != self._asks:
+            self._refusals.forget()
+        self._paused, self._asks = paused, asks
         self._purge(status)
         for action in decided:
             self._add(action, status)
@@ -240,6 +249,7 @@ class Workers:
         self.busy.discard(key)
         if isinstance(action, actions.CreatePod):
             self._note_creation(action.key[0], performed)
+            self._refusals.note(performed, action.key, status)
         if isinstance(action, actions.ReleaseConfigMap) and error is None:
             self._failures.get(None, {}).pop(actions.CreateConfigMap, None)  # What was in its way is gone.
         # A Pod that was moved changes nothing that is stored.
@@ -261,6 +271,8 @@ class Workers:
             return
         if last is not None and last.action == action and self._now() < last.not_before:
             return self._alarms.set(key, last.not_before)
+        if self._now() < (refused_until := self._refusals.not_before(action)):
+            return self._alarms.set(key, refused_until)
         self.busy.add(key)
         job = _Job(action, decided_now(status, key))
         if isinstance(action, actions.CreatePod):
@@ -275,6 +287,7 @@ class Workers:
         self._purged = status.changed, status.settled
         if status.attempt is not self._attempt:
             self._attempt = status.attempt
+            self._refusals.begin_attempt()
             self.windows.clear()
             self._failures.clear()
         for jobs in (self._waiting, *self._creations.values()):

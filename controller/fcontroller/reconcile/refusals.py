@@ -1,0 +1,55 @@
+"""How long to wait until a Pod is asked for again that the API server refused, so that its task has failed.
+
+The retry policy may want that for ever and at once, and no Pod that runs takes any time. With a priority class that is not there, a
+Framework of 200 KB made five attempts a second, and filled etcd with six megabytes a second. The first waits are too short to be felt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from fcontroller.act.retry import backoff
+from fcontroller.decide import actions
+from fcontroller.decide.codes import POD_CREATION_PERMANENT, POD_CREATION_UNKNOWN
+from fcontroller.decide.status import Key, Status
+from fcontroller.mailbox import Performed
+
+_REFUSED = (POD_CREATION_PERMANENT.code, POD_CREATION_UNKNOWN.code)
+_NEVER = float("-inf")
+
+
+class Refusals:
+    """Counts refusals of one Framework, one after the other. Times are by the clock of the loop."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Wait for nothing, as after an edit or a restart: somebody may have mended what was wrong."""
+        self._tasks: dict[Key, tuple[int, float]] = {}
+        """Of the tasks of this attempt, how often the Pod was refused, and when to ask for it again."""
+        self._attempts, self._next = 0, _NEVER
+        """How many attempts had such a Pod, and when the next one may begin."""
+
+    def note(self, performed: Performed, key: Key, status: Status) -> None:
+        """Take in the result of the creation of a Pod, once it was applied to the status."""
+        task = status.task(key)
+        if performed.result is None or task is None or task.attempt is not performed.decided.attempt:
+            return
+        if (task.attempt.completion or {}).get("code") in _REFUSED:
+            times = self._tasks.get(key, (0, _NEVER))[0] + 1
+            self._tasks[key] = times, asyncio.get_running_loop().time() + backoff(times)
+        else:
+            self._tasks.pop(key, None)
+
+    def begin_attempt(self) -> None:
+        """Take in that another attempt is to begin."""
+        self._attempts = self._attempts + 1 if self._tasks else 0
+        self._next = asyncio.get_running_loop().time() + backoff(self._attempts)
+        self._tasks.clear()
+
+    def not_before(self, action: actions.Action) -> float:
+        """Return when an action may begin."""
+        if isinstance(action, actions.CreateConfigMap):
+            return self._next
+        return self._tasks.get(action.key, (0, _NEVER))[1] if isinstance(action, actions.CreatePod) else _NEVER

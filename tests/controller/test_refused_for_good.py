@@ -1,0 +1,135 @@
+"""A Pod that the API server refuses fails its task at once. A retry policy without an end must not make that a loop without a wait."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from fcompile.model import names
+from fcontroller.api import Answer, Json, path_of
+from tests.controller.lab import Lab, Refusing, lab, refusal, run_in_memory
+from tests.controller.test_intent import all_run
+from tests.decide.world import role_spec
+
+ALWAYS, ONCE = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": -1}}, {"retryPolicy": {"fancyRetryPolicy": False}}
+FORBIDDEN = refusal(403, "Forbidden", 'pods "train-worker-0" is forbidden: no PriorityClass with name nope was found')
+DENIED = refusal(422, "Invalid", "a policy denies it")
+OF = pytest.mark.parametrize("of", ["framework", "task"])
+
+
+def spec(of: str, count: int = 2) -> Json:
+    """Without an end the Framework, or each task, is tried again."""
+    role = role_spec("worker", count, task=ALWAYS if of == "task" else ONCE)
+    return {"taskRoles": [role], **(ALWAYS if of == "framework" else ONCE)}
+
+
+def creations(answer: Answer | None = FORBIDDEN) -> tuple[Refusing, list[float]]:
+    """An API server that takes no Pod, and when it was asked for one."""
+    asked: list[float] = []
+
+    def refused(method: str, path: str) -> Answer | None:
+        if method != "POST" or not path.endswith("/pods"):
+            return None
+        asked.append(asyncio.get_running_loop().time())
+        return answer
+
+    return Refusing(refused), asked
+
+
+async def ten_minutes(asked: list[float]) -> None:
+    """Let time pass, unless it takes for ever since the API server is asked all the time."""
+    before = len(asked)
+    for _ in range(60):
+        await asyncio.sleep(10)
+        assert len(asked) < before + 100
+
+
+async def annotate(made: Lab, annotation: str, value: str) -> None:
+    patch = [{"op": "add", "path": "/metadata/annotations/" + annotation.replace("/", "~1"), "value": value}]
+    assert (await made.api.request("PATCH", path_of("frameworks", "default", "train"), patch)).ok
+
+
+async def retried(made: Lab, of: str) -> int:
+    status: Any = (await made.framework("train"))["status"]
+    of_task = status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"][0]
+    return int((of_task if of == "task" else status)["retryPolicyStatus"]["totalRetriedCount"])
+
+
+@OF
+@pytest.mark.parametrize("answer", [FORBIDDEN, DENIED])
+def test_it_is_asked_again_less_and_less_often(of: str, answer: Answer) -> None:
+    """There were five attempts a second, each of which wrote the Framework six times: etcd was full after minutes."""
+
+    async def work() -> None:
+        api, asked = creations(answer)
+        async with lab(api) as made:
+            await made.make("train", spec(of))
+            await asyncio.sleep(10)
+            assert await retried(made, of) >= 5  # What comes by itself within seconds is not waited for.
+            await ten_minutes(asked)
+            before = len(asked)
+            await ten_minutes(asked)
+            each = 2 if of == "task" else 1  # An attempt of the Framework ends with its first Pod.
+            assert 8 * each <= len(asked) - before <= 14 * each
+            assert await retried(made, of) < 40
+
+    run_in_memory(work())
+
+
+@OF
+@pytest.mark.parametrize("how", ["edit", "restart", "pause"])
+def test_what_somebody_does_is_tried_at_once(of: str, how: str) -> None:
+    async def work() -> None:
+        api, asked = creations()
+        async with lab(api) as made:
+            await made.make("train", spec(of, 1))
+            await ten_minutes(asked)
+            api.refusal = lambda *_: None
+            async with asyncio.timeout(5):
+                if how == "edit":
+                    await made.edit("train", "description", "with a class that is there")
+                elif how == "restart":
+                    await annotate(made, names.RESTART_ANNOTATION, "a")
+                else:
+                    await annotate(made, names.PAUSE_ANNOTATION, "true")
+                    await made.until("train", lambda status: any(one["type"] == "Paused" for one in status["conditions"]))
+                    await annotate(made, names.PAUSE_ANNOTATION, "false")
+                await made.until("train", lambda status: status["state"] == "AttemptRunning")
+
+    run_in_memory(work())
+
+
+@OF
+def test_stop_does_not_wait(of: str) -> None:
+    async def work() -> None:
+        api, asked = creations()
+        async with lab(api) as made:
+            await made.make("train", spec(of))
+            await ten_minutes(asked)
+            await made.edit("train", "executionType", "Stop")
+            status = await made.until("train", lambda status: status["state"] == "Completed", 5)
+            assert status["attemptStatus"]["completionStatus"]["code"] == -210
+
+    run_in_memory(work())
+
+
+def test_a_pod_that_is_made_begins_the_count_anew() -> None:
+    """What is refused later is another problem."""
+
+    async def work() -> None:
+        api, asked = creations()
+        async with lab(api) as made:
+            await made.make("train", spec("task", 1))
+            await ten_minutes(asked)
+            denied, api.refusal = api.refusal, lambda *_: None
+            await all_run(made, "train", [await retried(made, "task")])
+            api.refusal = denied
+            asked.clear()
+            pod = (await made.pods())[0]["metadata"]["name"]
+            await made.api.request("DELETE", path_of("pods", "default", pod))
+            await asyncio.sleep(10)
+            assert len(asked) >= 5
+
+    run_in_memory(work())
