@@ -484,6 +484,20 @@ def test_what_is_no_kubeconfig_is_called_so(text: str, tmp_path: Path) -> None:
         from_kubeconfig(str(file))
 
 
+def test_a_proxy_of_a_kubeconfig_is_not_passed_over(tmp_path: Path) -> None:
+    """Requests went to the server itself, which mostly cannot be reached then, and nobody was told why."""
+    file = tmp_path / "config"
+    cluster = {"server": "https://127.0.0.1:1", "proxy-url": "http://127.0.0.1:2"}
+    context = {"name": "a", "context": {"cluster": "a", "user": "a"}}
+    users = [{"name": "a", "user": {"token": "t"}}]
+    file.write_text(
+        json.dumps({"clusters": [{"name": "a", "cluster": cluster}], "contexts": [context], "users": users, "current-context": "a"})
+    )
+    with pytest.raises(NoServer, match=r"`proxy-url`.*KUBE_APISERVER_ADDRESS"):
+        look_up({}, str(file), "")
+    assert look_up({}, str(file), "https://127.0.0.1:3").url == "https://127.0.0.1:3"
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     certificate, port = cluster.folder / "certificates" / "apiserver.crt", json.loads((cluster.folder / "cluster.json").read_text())["port"]

@@ -119,7 +119,7 @@ def look_up(environment: Mapping[str, str], kubeconfig: str, address: str, accou
     home = environment.get("HOME") or environment.get("USERPROFILE", "/")
     default = os.path.join(home, ".kube", "config")
     if files or os.path.exists(default):
-        server = _of_kubeconfig(files or default)
+        server = _of_kubeconfig(files or default, address)
         if not (address or server.url):
             raise NoServer(f"{files or default}: the cluster of its context has no `server`")
         return server._replace(url=address or server.url)
@@ -155,7 +155,7 @@ def _around(environment: Mapping[str, str], account: Path) -> Server:
     return Server(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}", tls, headers)
 
 
-def _of_kubeconfig(files: str) -> Server:
+def _of_kubeconfig(files: str, address: str) -> Server:
     if not any(os.path.exists(os.path.expanduser(file)) for file in files.split(os.pathsep)):
         raise NoServer(f"no kubeconfig: {files} is not there")
 
@@ -168,6 +168,9 @@ def _of_kubeconfig(files: str) -> Server:
     try:
         loader = KubeConfigLoader(KubeConfigMerger(files).config, config_base_path=None)  # type: ignore[no-untyped-call]
         loader.load_and_set(found)  # type: ignore[no-untyped-call]
+        if not address and "proxy-url" in (loader._cluster or {}):
+            direct = "name a server that is reached without one, with --kube-api-server-address or $KUBE_APISERVER_ADDRESS"
+            raise ValueError(f"the cluster of its context has a `proxy-url`, and no proxy is used here: {direct}")
         user = loader._user or {}
         if "tokenFile" in user and "token" not in user:
             if not found.api_key:
