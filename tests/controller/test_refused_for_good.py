@@ -10,6 +10,7 @@ import pytest
 from fcompile.model import names
 from fcontroller.api import Answer, Json, path_of
 from tests.controller.lab import Lab, Refusing, lab, refusal, run_in_memory
+from tests.controller.test_held import NEVER, condition
 from tests.controller.test_intent import all_run
 from tests.decide.world import role_spec
 
@@ -131,5 +132,39 @@ def test_a_pod_that_is_made_begins_the_count_anew() -> None:
             await made.api.request("DELETE", path_of("pods", "default", pod))
             await asyncio.sleep(10)
             assert len(asked) >= 5
+
+    run_in_memory(work())
+
+
+@OF
+def test_it_is_said_while_it_lasts(of: str) -> None:
+    """State and attempt alone looked as if it had just begun, and no metric counted it."""
+
+    async def work() -> None:
+        api, asked = creations()
+        async with lab(api) as made:
+            await made.make("train", spec(of))
+            await ten_minutes(asked)
+            said = await condition(made, "PodsCreated", "False")
+            assert (said["reason"], said["lastTransitionTime"] < "2027-01-15T08:00:10Z") == ("Refused", True)
+            assert "no PriorityClass with name nope" in said["message"]
+            api.refusal = lambda *_: None
+            await annotate(made, names.RESTART_ANNOTATION, "a")
+            assert (await condition(made, "PodsCreated", "True"))["reason"] == "Created"
+            await made.edit("train", "executionType", "Stop")
+            await made.until("train", lambda status: status["state"] == "Completed")
+
+    run_in_memory(work())
+
+
+def test_of_what_is_over_nothing_is_said() -> None:
+    """Tasks that are not tried again, in an attempt that goes on; and a Framework that is not."""
+
+    async def work() -> None:
+        api, _ = creations()
+        async with lab(api) as made:
+            await made.make("train", {"taskRoles": [{**role_spec("worker", 5, task=ONCE), "frameworkAttemptCompletionPolicy": NEVER}]})
+            status = await made.until("train", lambda status: status["state"] == "Completed")
+            assert all(one["type"] != "PodsCreated" or one["status"] == "True" for one in status["conditions"])
 
     run_in_memory(work())

@@ -11,18 +11,27 @@ import asyncio
 from fcontroller.act.retry import backoff
 from fcontroller.decide import actions
 from fcontroller.decide.codes import POD_CREATION_PERMANENT, POD_CREATION_UNKNOWN
+from fcontroller.decide.states import COMPLETED
 from fcontroller.decide.status import Key, Status
 from fcontroller.mailbox import Performed
 
 _REFUSED = (POD_CREATION_PERMANENT.code, POD_CREATION_UNKNOWN.code)
 _NEVER = float("-inf")
+_TRANSITORY = 3
+"""Refusals in a row from which people are to know that the next one is waited for."""
 
 
 class Refusals:
     """Counts refusals of one Framework, one after the other. Times are by the clock of the loop."""
 
     def __init__(self) -> None:
+        self._why: dict[str, tuple[int, str]] = {}
+        """By role, how often its Pods were refused, one after the other and in whatever attempts, and why the last time."""
         self.forget()
+
+    def __len__(self) -> int:
+        """Return how many tasks and roles there is something to say of."""
+        return len(self._tasks) + len(self._why)
 
     def forget(self) -> None:
         """Wait for nothing, as after an edit or a restart: somebody may have mended what was wrong."""
@@ -36,11 +45,14 @@ class Refusals:
         task = status.task(key)
         if performed.result is None or task is None or task.attempt is not performed.decided.attempt:
             return
-        if (task.attempt.completion or {}).get("code") in _REFUSED:
+        completion = task.attempt.completion or {}
+        if completion.get("code") in _REFUSED:
+            self._why[key[0]] = self._why.get(key[0], (0, ""))[0] + 1, str(completion.get("diagnostics"))
             times = self._tasks.get(key, (0, _NEVER))[0] + 1
             self._tasks[key] = times, asyncio.get_running_loop().time() + backoff(times)
         else:
             self._tasks.pop(key, None)
+            self._why.pop(key[0], None)
 
     def begin_attempt(self) -> None:
         """Take in that another attempt is to begin."""
@@ -53,3 +65,11 @@ class Refusals:
         if isinstance(action, actions.CreateConfigMap):
             return self._next
         return self._tasks.get(action.key, (0, _NEVER))[1] if isinstance(action, actions.CreatePod) else _NEVER
+
+    def why(self, status: Status) -> dict[str, str]:
+        """Return why Pods are refused again and again that are asked for again, by role."""
+        if status.state == COMPLETED:
+            return {}
+        asked = {key[0] for key in self._tasks if (task := status.task(key)) is not None and task.state != COMPLETED}
+        lasting = {role: why for role, (times, why) in self._why.items() if times >= _TRANSITORY}
+        return lasting if self._attempts >= _TRANSITORY else {role: why for role, why in lasting.items() if role in asked}

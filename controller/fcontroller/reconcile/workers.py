@@ -153,12 +153,12 @@ class Workers:
     def has_trouble(self) -> bool:
         """Return whether anything has failed, or takes long."""
         slow = self._slow(self._creating) or self._slow(self._others)
-        return bool(self._failures or slow) or any([window.why for window in self.windows.values()])
+        return bool(self._failures or self._refusals or slow) or any([window.why for window in self.windows.values()])
 
     @property
     def has_many_failures(self) -> bool:
         """Return whether it takes long to go through all of them."""
-        return len(self._failures) > _MANY
+        return len(self._failures) + len(self._refusals) > _MANY
 
     @property
     def under_way(self) -> Collection[asyncio.Task[Result | None]]:
@@ -173,7 +173,7 @@ class Workers:
         """Return why Pods that are still wanted are not created, by role."""
         failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, actions.CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
-        why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
+        why = self._refusals.why(status) | {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
         silence = self._dependencies.api.silence(self._namespace, Priority.CREATION, sent=True)
         why |= {job.key[0]: silence for job in self._slow(self._creating) if job.key is not None and job.sent}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
