@@ -232,8 +232,8 @@ class Connection(Api):
                     held[name] = server.loop.passed + server.patience
                 else:
                     yield kept_event(event, projection)
-            if any([due <= server.loop.passed + 1e-6 for due in held.values()]):
-                # It was the last one of its object: the whole list must make up for it.
+            if any([due <= server.loop.passed + 1e-6 for due in held.values()]) or (watch.closed and held):
+                # It was the last one of its object, or of this watch: the whole list must make up for it.
                 yield {"type": "ERROR", "object": failure(410, "Expired", "too old resource version")}
                 return
             if watch.closed:
