@@ -6,6 +6,7 @@ import contextlib
 import copy
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -176,8 +177,14 @@ def test_another_controller(here: Setting, namespace: str) -> None:
     assert (uids(here, namespace), here.state(namespace, "busy")) == (before, "AttemptRunning")
 
 
-def test_an_older_definition(here: Setting, namespace: str) -> None:
-    """A field that it does not know is not shown, comes back with the newer one, and is gone after a write."""
+def test_an_older_definition(here: Setting, namespace: str, repository: Path) -> None:
+    """A field that it does not know is not shown, comes back with the newer one, and is gone after a write.
+
+    After the page's command, the newer one is applied as it is installed.
+    """
+    page = (repository / "docs" / "backup.md").read_text("utf-8")
+    (to_older,) = re.findall(r"^\| the definition \| `kubectl ([^`]*) -f`", page, re.MULTILINE)
+    to_newer = "apply --server-side"
     name = "frameworks.frameworkcontroller.microsoft.com"
     newer = here.ask("GET", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}")
     older = without_services(copy.deepcopy(newer))
@@ -187,18 +194,18 @@ def test_an_older_definition(here: Setting, namespace: str) -> None:
     def there() -> bool:
         return "service" in here.framework(namespace, "served")["spec"]["taskRoles"][0]
 
-    def define(definition: Any) -> None:
-        del definition["metadata"]["resourceVersion"]
-        here.cluster.kubectl("replace", "-f", "-", input=json.dumps(definition))
+    def define(command: str, definition: Any) -> None:
+        metadata = {key: definition["metadata"][key] for key in ("name", "annotations")}
+        here.cluster.kubectl(*command.split(), "-f", "-", input=json.dumps({**definition, "metadata": metadata}))
 
-    define(copy.deepcopy(older))
+    define(to_older, older)
     until(lambda: not there(), "the older definition still shows it", 30)
-    define(copy.deepcopy(newer))
+    define(to_newer, newer)
     until(there, "it is gone from storage", 30)
-    define(copy.deepcopy(older))
+    define(to_older, older)
     until(lambda: not there(), "the older definition still shows it", 30)
     here.ask("PATCH", path_of("frameworks", namespace, "served") + "/status", {"status": {"state": "AttemptCreationPending"}})
-    define(copy.deepcopy(newer))
+    define(to_newer, newer)
     time.sleep(5)
     assert not there()
     here.controller.start()
