@@ -135,6 +135,14 @@ def test_frameworks_alone(here: Setting, namespace: str, repository: Path, tmp_p
     assert here.conditions(namespace, "busy")["Succeeded"]["reason"] == "ConfigMapExternalDeleted"
 
 
+def test_the_copies_of_all_pages_can_be_restored(repository: Path) -> None:
+    """`restore.sh` reads the file that `backup.sh` writes, as JSON."""
+    texts = [page.read_text("utf-8") for page in (repository / "docs").glob("*.md")]
+    copies = [taken for text in texts for taken in re.findall(r"kubectl get frameworks -A -o \w+ > \S+", text)]
+    assert len(copies) >= 3
+    assert set(copies) == {blocks.file(repository / "docs" / "backup.md", "backup.sh").strip()}
+
+
 def test_etcd(here: Setting, namespace: str) -> None:
     """All goes on from the moment of the backup: the same Pods, no second run."""
     data, saved = here.cluster.folder / "etcd", here.cluster.folder / "etcd-saved"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,8 @@ def test_what_others_have_changed_is_taken_back(own_cluster: Cluster, repository
     assert own_cluster.kubectl("diff", "--server-side", "-k", str(repository / what)).stdout == ""
 
 
+BUILD = "fcompile build examples/hello.yaml | kubectl apply -f -"
+UNREVIEWED = json.dumps([{"op": "replace", "path": "/spec/taskRoles/0/task/pod/spec/containers/0/image", "value": "another"}])
 BROKEN: Json = {
     "apiVersion": "admissionregistration.k8s.io/v1",
     "kind": "ValidatingWebhookConfiguration",
@@ -51,14 +56,63 @@ BROKEN: Json = {
 }
 
 
+@contextlib.contextmanager
+def running(cluster: Cluster, repository: Path, folder: Path) -> Iterator[None]:
+    """The controller, as it is installed, and under its own account."""
+    type_in(cluster, "kubectl apply --server-side --force-conflicts -k deploy", repository)
+    with controller(
+        [*COMMAND, "run", f"--kubeconfig={account(cluster, 'fcontroller', folder)}", "--lease-namespace=fcontroller"], ["/readyz"]
+    ):
+        yield
+
+
+def condition(cluster: Cluster, what: str, name: str) -> str:
+    """A field of a condition of the example `hello`."""
+    return cluster.kubectl("get", "framework", "hello", "-o", f'jsonpath={{.status.conditions[?(@.type=="{what}")].{name}}}').stdout
+
+
 def test_a_webhook_that_does_not_answer_is_found(own_cluster: Cluster, repository: Path, tmp_path: Path) -> None:
     """By the commands of both alerts about Pods. No Event says it: the trouble is not the Framework's."""
-    type_in(own_cluster, "kubectl apply --server-side --force-conflicts -k deploy", repository)
-    options = [f"--kubeconfig={account(own_cluster, 'fcontroller', tmp_path)}", "--lease-namespace=fcontroller"]
     own_cluster.kubectl("apply", "-f", "-", input=json.dumps(BROKEN))
-    with controller([*COMMAND, "run", *options], ["/readyz"]):
-        type_in(own_cluster, "fcompile build examples/hello.yaml | kubectl apply -f -", repository)
+    with running(own_cluster, repository, tmp_path):
+        type_in(own_cluster, BUILD, repository)
         for alert in ("FcontrollerNoPodsCreated", "FcontrollerPodsRefused"):
             lines = section(repository, alert)
             until(lambda lines=lines: "failed calling webhook" in "".join(type_in(own_cluster, line, repository) for line in lines), alert)  # type: ignore[misc]
     assert type_in(own_cluster, "kubectl get events -A --field-selector reason=Refused -o name", repository) == ""
+    own_cluster.kubectl("delete", "framework", "hello")
+    own_cluster.kubectl("delete", "validatingwebhookconfiguration", "broken.example.com")
+
+
+def test_who_has_forged_an_intent_is_known_until_it_is_repaired(own_cluster: Cluster, repository: Path, tmp_path: Path) -> None:
+    (command,) = [line for line in section(repository, "FcontrollerIntentForged") if "managed-fields" in line]
+    command = command.replace("NAMESPACE", "default").replace("NAME", "hello")
+    forged = ("patch", "configmap", "hello-attempt", "--field-manager=tool", "--type=merge", "-p", '{"data": {"intent.json": "{}"}}')
+    with running(own_cluster, repository, tmp_path):
+        type_in(own_cluster, BUILD, repository)
+        until(lambda: own_cluster.kubectl("get", "pod", "hello-greeter-0", check=False).returncode == 0, "it does not begin")
+        own_cluster.kubectl(*forged)
+        until(lambda: condition(own_cluster, "IntentStored", "reason") == "Stored", "it is not repaired")
+        assert re.findall("manager: (.*)", type_in(own_cluster, command, repository)) == ["fcontroller"]
+    own_cluster.kubectl(*forged)
+    # Another one, which has no copy, and none can be made of what was not reviewed.
+    own_cluster.kubectl("patch", "framework", "hello", "--type=json", "-p", UNREVIEWED)
+    with running(own_cluster, repository, tmp_path):
+        until(lambda: condition(own_cluster, "IntentStored", "reason") == "Forged", "nothing is said")
+        assert "tool" in re.findall("manager: (.*)", type_in(own_cluster, command, repository))
+        own_cluster.kubectl("delete", "framework", "hello")
+
+
+def test_a_config_map_that_was_left_behind_is_deleted(own_cluster: Cluster, repository: Path, tmp_path: Path) -> None:
+    with running(own_cluster, repository, tmp_path):
+        type_in(own_cluster, BUILD, repository)
+        until(lambda: own_cluster.kubectl("get", "pod", "hello-greeter-1", check=False).returncode == 0, "it does not begin")
+        own_cluster.kubectl("delete", "framework", "hello", "--cascade=orphan")
+        type_in(own_cluster, BUILD, repository)
+        until(lambda: condition(own_cluster, "IntentStored", "reason") == "Refused", "nothing is said")
+        message = condition(own_cluster, "IntentStored", "message")
+        (said,) = re.findall("with `(already [^`]*)`", (repository / "docs" / "runbooks.md").read_text("utf-8"))
+        assert message.endswith(said), message
+        own_cluster.kubectl("delete", "configmap", "hello-attempt")
+        until(lambda: condition(own_cluster, "IntentStored", "reason") == "Stored", "it does not begin")
+        own_cluster.kubectl("delete", "framework", "hello")
