@@ -38,6 +38,7 @@ def test_what_others_have_changed_is_taken_back(own_cluster: Cluster, repository
     assert own_cluster.kubectl("diff", "--server-side", "-k", str(repository / what)).stdout == ""
 
 
+API = "/apis/frameworkcontroller.microsoft.com/v1"
 BUILD = "fcompile build examples/hello.yaml | kubectl apply -f -"
 UNREVIEWED = json.dumps([{"op": "replace", "path": "/spec/taskRoles/0/task/pod/spec/containers/0/image", "value": "another"}])
 BROKEN: Json = {
@@ -116,3 +117,29 @@ def test_a_config_map_that_was_left_behind_is_deleted(own_cluster: Cluster, repo
         own_cluster.kubectl("delete", "configmap", "hello-attempt")
         until(lambda: condition(own_cluster, "IntentStored", "reason") == "Stored", "it does not begin")
         own_cluster.kubectl("delete", "framework", "hello")
+
+
+def test_under_upstreams_definition_nothing_goes_on(own_cluster: Cluster, repository: Path, tmp_path: Path) -> None:
+    """Until ours is applied again."""
+    with running(own_cluster, repository, tmp_path):
+        own_cluster.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=others", "-f", "-", input=upstream.CRD)
+        until(lambda: "status" not in own_cluster.kubectl("get", "--raw", API).stdout, "upstream's definition is not in force")
+        type_in(own_cluster, BUILD, repository)
+        refused = next(line for line in section(repository, "FcontrollerStatusNotSaved") if "StatusRefused" in line)
+        until(lambda: "(404)" in type_in(own_cluster, refused, repository), "nothing is said")
+        assert type_in(own_cluster, "kubectl get pods -o name", repository) == ""
+        (command,) = [line for line in section(repository, "Runbooks") if "-k schemas " in line]
+        type_in(own_cluster, command, repository)
+        until(lambda: own_cluster.kubectl("get", "pod", "hello-greeter-1", check=False).returncode == 0, "it does not go on")
+        own_cluster.kubectl("delete", "framework", "hello")
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "begins"), [("Switch", "statefulset", "fcontroller run"), ("Switch back", "deployment", "statefulset")]
+)
+def test_a_switch_of_controllers_ends_one_before_the_other_begins(repository: Path, name: str, ends: str, begins: str) -> None:
+    page = blocks.blocks(repository / "docs" / "upstream-crd.md")
+    (lines,) = [block.text.splitlines() for block in page if block.section == name]
+    (end,) = [number for number, line in enumerate(lines) if ends in line and "--replicas=0" in line]
+    (begin,) = [number for number, line in enumerate(lines) if begins in line and "--replicas=0" not in line]
+    assert end < begin
