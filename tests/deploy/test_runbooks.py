@@ -128,6 +128,7 @@ def test_under_upstreams_definition_nothing_goes_on(own_cluster: Cluster, reposi
         refused = next(line for line in section(repository, "FcontrollerStatusNotSaved") if "StatusRefused" in line)
         until(lambda: "(404)" in type_in(own_cluster, refused, repository), "nothing is said")
         assert type_in(own_cluster, "kubectl get pods -o name", repository) == ""
+        assert "state" not in own_cluster.kubectl("get", "framework", "hello", "-o", "jsonpath={.status}").stdout
         (command,) = [line for line in section(repository, "Runbooks") if "-k schemas " in line]
         type_in(own_cluster, command, repository)
         until(lambda: own_cluster.kubectl("get", "pod", "hello-greeter-1", check=False).returncode == 0, "it does not go on")
