@@ -178,3 +178,30 @@ def test_nor_before_it_was_asked_what_a_configmap_holds() -> None:
             assert not [message for message in said if SILENT in message or QUEUED in message]
 
     run_in_memory(work())
+
+
+@pytest.mark.parametrize(("frameworks", "tasks", "seconds"), [(1, 100, 8), (4, 60, 6)])
+def test_pods_that_wait_long_to_be_deleted_are_said_to(frameworks: int, tasks: int, seconds: float) -> None:
+    """They ran on for minutes after a scale-down, and only creations that wait for their turn were told of."""
+
+    async def work() -> None:
+        async def late(method: str, path: str) -> None:
+            await asyncio.sleep(seconds if method == "DELETE" and path.startswith(collection("pods", "default") + "/") else 0)
+
+        async with lab(Refusing(late)) as made:
+            names = [f"train{number}" for number in range(frameworks)]
+            for name in names:
+                await made.make(name, {"taskRoles": [role_spec("a", tasks, run="forever")]})
+            await asyncio.sleep(60)
+            assert len(await made.pods()) == frameworks * tasks
+            for name in names:
+                await made.edit(name, "taskRoles", [role_spec("a", 1, run="forever")])
+            await asyncio.sleep(30)
+            said = [event for event in await made.events() if event["reason"] == "DeletionsWait"]
+            assert {event["involvedObject"]["name"] for event in said} == set(names)
+            assert {event["message"] for event in said} == {f"Pods are to be deleted, and were not told so yet: {QUEUED}"}
+            await asyncio.sleep(100)
+            assert len(await made.pods()) == frameworks
+            assert [event["count"] for event in await made.events() if event["reason"] == "DeletionsWait"] == [1] * frameworks
+
+    run_in_memory(work())

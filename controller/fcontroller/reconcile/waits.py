@@ -59,6 +59,8 @@ class Waits:
         """Why deletions fail, or failed before a pause; None: none was requested yet."""
         self._held: list[str] = []
         """What does not go, and why."""
+        self._deletions_wait = False
+        """Whether it was said that Pods wait to be told to go. In an Event alone: nothing is wrong, and a status would wait with them."""
         self._goes: dict[Key | None, float]
         """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
         self._asked: float
@@ -108,6 +110,7 @@ class Waits:
                 set_pods_created(status, refused, queued, workers.await_turn, generation, now)
             # After the end all is gone, whatever a deletion is answered that is still under way.
             self._denied = workers.failing(status, *_DELETIONS) if trouble and not over else []
+            self._say_queued(framework, workers.queued_deletions if trouble and not over else "")
         else:
             set_not_needed(status, PODS_CREATED, generation, now, "No Pod is made in a pause")
         held = [*(self._denied or ()), *self._overdue(status, framework)]
@@ -131,6 +134,15 @@ class Waits:
             warn(framework, "TooManyTasks", message)
         if status.cut or status.state == CREATION_PENDING:
             set_problem(status, MESSAGES_KEPT, "Cut" if status.cut else "", _CUT, _WHOLE, generation, now)
+
+    def _say_queued(self, framework: Json, why: str) -> None:
+        """Write an Event when Pods have waited for long to be told to go: they may run on. One is enough until all of them are.
+
+        :param why: empty: none has waited for long.
+        """
+        if why and not self._deletions_wait:
+            self._dependencies.report.warn(framework, "DeletionsWait", f"Pods are to be deleted, and were not told so yet: {why}")
+        self._deletions_wait = bool(why) or (self._deletions_wait and self._workers.deletes_pods)
 
     def _overdue(self, status: Status, framework: Json) -> list[str]:
         """Return what still exists long after it should be gone. Checked from time to time, since there may be no event."""

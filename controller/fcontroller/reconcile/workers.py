@@ -13,13 +13,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 from fcompile.model.framework import restart_of
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import SILENT, SLOW, backoff
+from fcontroller.act.retry import QUEUED, SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide import actions
 from fcontroller.decide.failures.creation import ends_batch
@@ -152,7 +153,7 @@ class Workers:
     @property
     def has_trouble(self) -> bool:
         """Return whether anything has failed, or takes long."""
-        slow = self._slow(self._creating) or self._slow(self._others)
+        slow = self._slow(self._creating) or self._slow(self._others) or self._slow(self._first_waiting)
         return bool(self._failures or self._refusals or slow) or any([window.why for window in self.windows.values()])
 
     @property
@@ -188,6 +189,25 @@ class Workers:
     def await_turn(self) -> bool:
         """Return whether creations of Pods wait to be sent."""
         return any(self._creations.values()) or any([not job.sent for job in self._creating])
+
+    @property
+    def queued_deletions(self) -> str:
+        """Return why Pods have waited for long to be told to go."""
+        unsent = [job for job in self._slow((*self._first_waiting, *self._others)) if not job.sent]
+        if not any([isinstance(job.action, actions.DeletePod) for job in unsent]):
+            return ""
+        silence = self._dependencies.api.silence(self._namespace, Priority.DELETION)
+        return QUEUED if silence == SILENT else silence  # Between two that are sent none may wait in the namespace for a moment.
+
+    @property
+    def deletes_pods(self) -> bool:
+        """Return whether Pods wait to be told to go, or are told right now."""
+        return any([isinstance(job.action, actions.DeletePod) for job in (*self._first_waiting, *self._others)])
+
+    @property
+    def _first_waiting(self) -> list[_Job]:
+        """Return of the actions for tasks that wait until others are done the one that has waited longest."""
+        return list(islice((job for job in self._waiting if job.key is not None), 1))
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
         """Return why actions of these kinds fail that are still decided, each reason once."""
