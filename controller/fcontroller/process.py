@@ -19,7 +19,7 @@ from fcontroller.act.client import Client
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.dry_run import DryRun
 from fcontroller.act.lease import Lease, LostLease
-from fcontroller.api import Wanted, WentBack, always
+from fcontroller.api import Api, Unreachable, Wanted, WentBack, always, collection
 from fcontroller.config.effective import EffectiveSettings
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
@@ -38,6 +38,9 @@ from fcontroller.serve import Server
 EXIT_FAILED = 1
 _FINISH, _RELEASE = 10, 5
 """Seconds that requests under way may take to end, and that releasing the Lease may take."""
+
+_LOOK = 10.0
+"""Seconds between two looks for a namespace that is not there."""
 
 _GC_THRESHOLDS = 5_000, 4, 1_000_000
 """The thresholds of Python's garbage collector. With these, collecting young objects takes milliseconds. A full collection takes a second
@@ -77,6 +80,12 @@ class Process:
         metrics.lease = self._lease
         self._client = connect(self._may_write)
         self._controller: Controller | None = None
+        self._missing = ""
+        """What is not there that this process is to run."""
+
+    @property
+    def _runs(self) -> str:
+        return f"namespace {self._config.namespace}" if self._config.namespace else "all namespaces"
 
     def _may_write(self) -> bool:
         return self._lease is not None and self._lease.held
@@ -127,7 +136,7 @@ class Process:
     async def _lead(self, lease: Lease) -> None:
         self._log.info("waits for the lease", identity=self._identity)
         await lease.acquire()
-        self._log.info("leads", identity=self._identity)
+        self._log.info("leads", identity=self._identity, runs=self._runs)
         while True:
             keeping = asyncio.create_task(lease.keep())
             try:
@@ -146,7 +155,8 @@ class Process:
         inspector = Inspector(controller, self._log)
         metrics.sources = Sources(controller, reporter, recorder, inspector)
         finish = _FINISH
-        running, looking = asyncio.create_task(controller.run()), asyncio.create_task(inspector.run())
+        running = asyncio.create_task(controller.run())
+        beside = [asyncio.create_task(work) for work in (inspector.run(), self._look_for_namespace(api))]
         try:
             done, _ = await asyncio.wait((running, keeping), return_when=asyncio.FIRST_COMPLETED)
             if keeping in done:
@@ -157,14 +167,31 @@ class Process:
             self._log.error("the API server's data is older than before, and stays so: begins anew", error=str(group.exceptions[0]))
             finish = 0  # Results that are not stored yet belong to a state of the server that was lost.
         finally:
-            running.cancel()
-            looking.cancel()
-            await asyncio.wait([running, looking])
+            for each in (running, *beside):
+                each.cancel()
+            await asyncio.wait([running, *beside])
             if lease.held:
                 await controller.finish(finish)
 
+    async def _look_for_namespace(self, api: Api) -> None:
+        """Say so while the namespace to run is not there: its lists are empty, so that a mistyped one looks as one without Frameworks.
+
+        To ask for an Event that is not stored is all that the controller's rights allow.
+        """
+        namespace = self._config.namespace
+        about = {"metadata": {"name": "fcontroller", "namespace": namespace}, "involvedObject": {"namespace": namespace}}
+        while namespace:
+            with contextlib.suppress(Unreachable):
+                event = {"apiVersion": "v1", "kind": "Event", **about}
+                answer = await api.request("POST", collection("events", namespace), event, {"dryRun": "All"})
+                self._missing = f"there is no namespace {namespace}" if answer.code == 404 else ""
+                if not self._missing:
+                    return
+                self._unreachable(f"{self._missing}, so that no Framework is run")
+            await asyncio.sleep(_LOOK)
+
     async def _dry_run(self) -> None:
-        self._log.info("begins a dry run: nothing is written, and no lease is taken")
+        self._log.info("begins a dry run: nothing is written, and no lease is taken", runs=self._runs)
         controller = self._make(Dispatcher(DryRun(self._client, self._log.info)), Report())
         self._metrics.sources = Sources(controller)
         await controller.run()
@@ -193,7 +220,7 @@ class Process:
     def _unready(self) -> str:
         """Return why the process is not ready, or the empty string (the readiness probe)."""
         if self._controller:
-            return "" if self._controller.ready else "not everything has been listed yet"
+            return self._missing if self._controller.ready else "not everything has been listed yet"
         return "" if self._lease and self._lease.in_touch else "the API server does not answer about the lease"
 
 

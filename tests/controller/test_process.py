@@ -379,3 +379,17 @@ def status_uids(cluster: Cluster, namespace: str, framework: str) -> set[str]:
     path = f"/apis/frameworkcontroller.microsoft.com/v1/namespaces/{namespace}/frameworks/{framework}"
     status = cluster.api.request("GET", path)[1]["status"]
     return {task["attemptStatus"]["podUID"] for role in status["attemptStatus"]["taskRoleStatuses"] for task in role["taskStatuses"]}
+
+
+def test_a_namespace_that_is_not_there_is_told_of(cluster: Cluster) -> None:
+    """Its lists are empty: a mistyped name looked as a namespace without Frameworks, ready and without a word."""
+    name = f"mistyped-{os.getpid()}"
+    lease = ("--lease-name", name, "--namespace", name)
+    with running("--kubeconfig", str(cluster.kubeconfig), *lease) as controller:
+        assert controller.says("leads")["runs"] == f"namespace {name}"
+        said = controller.says("the API server does not give what is needed")["error"]
+        assert said == f"there is no namespace {name}, so that no Framework is run"
+        assert controller.until("/readyz", 503) == f"there is no namespace {name}\n"
+        cluster.kubectl("create", "namespace", name)
+        controller.until("/readyz", 200)
+        assert "No resources found" in cluster.kubectl("get", "events", "-n", name).stderr
