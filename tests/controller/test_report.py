@@ -77,6 +77,25 @@ def test_the_life_of_a_framework() -> None:
     run_in_memory(work())
 
 
+def test_the_delay_of_a_retry_is_told_of_when_it_begins() -> None:
+    """After an exit code of a conflict, as the barrier's, a Framework looked for up to 15 minutes as if it had ended."""
+
+    async def work() -> None:
+        async with lab(in_memory(), settings=SETTINGS._replace(conflict_delay=(900, 900))) as made:
+            once = {"retryPolicy": {"fancyRetryPolicy": False}}
+            await made.make("f", {"retryPolicy": {"fancyRetryPolicy": True}, "taskRoles": [role_spec("a", 1, "0", "201,0", task=once)]})
+            await made.until("f", lambda status: status["retryPolicyStatus"]["retryDelaySec"] == 900)
+            told = await event(made, lambda each: each["reason"] == "RetryDelayed")
+            said = "Attempt 0 has ended with 201 ContainerTransientConflictFailed, a conflict with others: attempt 1 follows in 900 s"
+            assert (told["type"], told["message"]) == ("Normal", said)
+            await made.restart()
+            await made.until("f", lambda status: status["state"] == "Completed", 1000)
+            assert informed(made).count(said) == 1
+            assert [each["count"] for each in await made.events() if each["reason"] == "RetryDelayed"] == [1]
+
+    run_in_memory(work())
+
+
 def test_every_line_says_which_framework() -> None:
     async def work() -> None:
         async with lab(in_memory()) as made:

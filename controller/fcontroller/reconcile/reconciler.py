@@ -303,10 +303,12 @@ class Reconciler:
         context = self._context()
         self.status = status = context.status
         self._measure(status)
-        settled = status.settled
+        settled, delay = status.settled, status.retries.delay
         reconcile_framework(context, keys, policies_too=policies_too)
         if status.state == COMPLETED and state != COMPLETED:
             set_completed(status, context.generation, context.now)
+        if status.retries.delay and not delay:  # For minutes it would look as if it had ended.
+            self.dependencies.report.delayed(self.framework, status.attempt, status.retries.delay)
         if status.settled != settled:
             self._dirty.add_all()  # The tasks have changed, or the attempt is new.
         elif not context.looked_at_tasks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fcontroller.api import Json
-from fcontroller.decide.status import Ended, Key, TransitionRecord
+from fcontroller.decide.status import Attempt, Ended, Key, TransitionRecord
 
 
 class Report:
@@ -19,6 +19,9 @@ class Report:
 
     def ended(self, framework: Json, ended: Ended) -> None:
         """Report that a Framework or a task begins anew, or goes."""
+
+    def delayed(self, framework: Json, attempt: Attempt, seconds: int) -> None:
+        """Report that an attempt has ended, and that another follows after a while."""
 
     def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
         """Report that the API server refused a request for a task (`key`) or for the Framework itself, or did not answer.

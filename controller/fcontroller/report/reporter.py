@@ -13,7 +13,7 @@ from fcontroller.decide import states
 from fcontroller.decide.codes import ending, is_reserved, policy_met
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION
 from fcontroller.decide.retry import NEVER_RETRIED
-from fcontroller.decide.status import Ended, Key, Task, TransitionRecord
+from fcontroller.decide.status import Attempt, Ended, Key, Task, TransitionRecord
 from fcontroller.log import Log, Rarely
 from fcontroller.report import Report
 from fcontroller.report.events import NORMAL, WARNING, Recorder
@@ -127,6 +127,12 @@ class Reporter(Report):
             self._snapshot(framework, ended.trigger, framework_snapshot(framework, ended.value))
         else:
             self._snapshot(framework, ended.trigger, task_snapshot(framework, ended, ended.role, self._now()))
+
+    def delayed(self, framework: Json, attempt: Attempt, seconds: int) -> None:
+        end = "" if attempt.completion is None else f" with {ending(attempt.completion)}"
+        said = f"Attempt {attempt.id} has ended{end}, a conflict with others: attempt {attempt.id + 1} follows in {seconds:,} s"
+        self._log.info(said, **_of(framework), attempt=attempt.id)
+        self._record(framework, NORMAL, "RetryDelayed", said)
 
     def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
         code, message = (error.code if isinstance(error, Refused) else 0), str(error)
