@@ -181,6 +181,21 @@ def test_commands_show_the_whole_logs_of_all_replicas(repository: Path) -> None:
     assert [log for log in logs if "-l app.kubernetes.io/name=fcontroller --prefix --tail=-1" not in log] == []
 
 
+@pytest.mark.parametrize(
+    ("alert", "reasons"),
+    [
+        ("FcontrollerFrameworksFrozen", {"Refused", "NameTaken", "IntentRefused", "DeletionHeld", "ServiceNameTaken", "ServiceRefused"}),
+        ("FcontrollerPodsRefused", {"Refused", "TasksFailed"}),
+        ("FcontrollerNoPodsCreated", {"Refused", "TasksFailed"}),
+    ],
+)
+def test_runbooks_show_each_event_that_goes_with_the_alert(repository: Path, alert: str, reasons: set[str]) -> None:
+    """A quota for ConfigMaps and a taken name make the Events Refused and NameTaken, a policy against Pods TasksFailed: none was shown."""
+    _, _, rest = (repository / "docs" / "runbooks.md").read_text("utf-8").partition(f"\n## {alert}\n")
+    section = rest.partition("\n## ")[0]
+    assert reasons <= set(re.findall(r"--field-selector reason=(\w+)", section))
+
+
 def test_commands_of_runbooks_are_understood(repository: Path, own_cluster: Cluster) -> None:
     """Those that only read what the cluster has: nothing of fcontroller runs in this one."""
     own_cluster.kubectl("apply", "--server-side", "-k", str(repository / "deploy"))
