@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -166,5 +167,51 @@ def test_of_what_is_over_nothing_is_said() -> None:
             await made.make("train", {"taskRoles": [{**role_spec("worker", 5, task=ONCE), "frameworkAttemptCompletionPolicy": NEVER}]})
             status = await made.until("train", lambda status: status["state"] == "Completed")
             assert all(one["type"] != "PodsCreated" or one["status"] == "True" for one in status["conditions"])
+
+    run_in_memory(work())
+
+
+def test_a_configmap_that_others_delete_at_once_is_made_less_and_less_often() -> None:
+    """As a tool does that prunes what it does not know: five attempts a second were made for ever, each with Pods."""
+
+    async def work() -> None:
+        made_at: list[float] = []
+
+        def noted(method: str, path: str) -> None:
+            if method == "POST" and path.endswith("/configmaps"):
+                made_at.append(asyncio.get_running_loop().time())
+
+        async def prune(made: Lab) -> None:
+            while True:
+                await made.api.request("DELETE", path_of("configmaps", "default", names.config_map_name("train")))
+                await asyncio.sleep(0.05)
+
+        async with lab(Refusing(noted)) as made:
+            pruning = asyncio.create_task(prune(made))
+            await made.make("train", {"retryPolicy": {"fancyRetryPolicy": True}, "taskRoles": [role_spec("worker", 2)]})
+            await ten_minutes(made_at)
+            assert 10 < len(made_at) < 40
+            assert 30 < made_at[-1] - made_at[-2] < 90
+            # An edit may have put an end to it.
+            pruning.cancel()
+            began = asyncio.get_running_loop().time()
+            await made.edit("train", "taskRoles/0/taskNumber", 1)
+            await made.until("train", lambda status: status["state"] == "AttemptRunning")
+            assert asyncio.get_running_loop().time() < began + 2
+
+    run_in_memory(work())
+
+
+def test_a_configmap_that_is_deleted_now_and_then_is_made_again_at_once() -> None:
+    def runs(attempt: int, status: Json) -> bool:
+        return bool(status["attemptStatus"]["id"] == attempt and status["state"] == "AttemptRunning")
+
+    async def work() -> None:
+        async with lab(Refusing(lambda *_: None)) as made:
+            await made.make("train", {"retryPolicy": {"fancyRetryPolicy": True}, "taskRoles": [role_spec("worker", 2)]})
+            for attempt in range(15):
+                await made.until("train", partial(runs, attempt), 5)
+                await asyncio.sleep(61)
+                await made.api.request("DELETE", path_of("configmaps", "default", names.config_map_name("train")))
 
     run_in_memory(work())

@@ -1,7 +1,8 @@
-"""How long to wait until a Pod is asked for again that the API server refused, so that its task has failed.
+"""How long to wait until a Pod is asked for again that the API server refused, so that its task has failed; or a ConfigMap after another.
 
 The retry policy may want that for ever and at once, and no Pod that runs takes any time. With a priority class that is not there, a
 Framework of 200 KB made five attempts a second, and filled etcd with six megabytes a second. The first waits are too short to be felt.
+It made as many where something in the cluster deletes each ConfigMap as soon as it is there, as a tool that prunes what it does not know.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import asyncio
 
 from fcontroller.act.retry import backoff
 from fcontroller.decide import actions
-from fcontroller.decide.codes import POD_CREATION_PERMANENT, POD_CREATION_UNKNOWN
+from fcontroller.decide.codes import CONFIG_MAP_DELETED_BY_OTHERS, POD_CREATION_PERMANENT, POD_CREATION_UNKNOWN
 from fcontroller.decide.states import COMPLETED
-from fcontroller.decide.status import Key, Status
+from fcontroller.decide.status import Attempt, Key, Status
 from fcontroller.mailbox import Performed
 
 _REFUSED = (POD_CREATION_PERMANENT.code, POD_CREATION_UNKNOWN.code)
 _NEVER = float("-inf")
+_SHORT = 60.0
+"""Seconds in which an attempt is over that counts as one of several whose ConfigMap others delete at once."""
 _TRANSITORY = 3
 """Refusals in a row from which people are to know that the next one is waited for."""
 
@@ -39,6 +42,8 @@ class Refusals:
         """Of the tasks of this attempt, how often the Pod was refused, and when to ask for it again."""
         self._attempts, self._next = 0, _NEVER
         """How many attempts had such a Pod, and when the next one may begin."""
+        self._deleted, self._began = 0, _NEVER
+        """Of how many attempts, one after the other, others have soon deleted the ConfigMap, and when the last attempt could begin."""
 
     def note(self, performed: Performed, key: Key, status: Status) -> None:
         """Take in the result of the creation of a Pod, once it was applied to the status."""
@@ -54,10 +59,14 @@ class Refusals:
             self._tasks.pop(key, None)
             self._why.pop(key[0], None)
 
-    def begin_attempt(self) -> None:
-        """Take in that another attempt is to begin."""
+    def begin_attempt(self, last: Attempt | None) -> None:
+        """Take in that another attempt is to begin after the last one that is known."""
+        now = asyncio.get_running_loop().time()
+        code = (last.completion or {}).get("code") if last else None
+        deleted = code == CONFIG_MAP_DELETED_BY_OTHERS.code and now < self._began + _SHORT
+        self._deleted = self._deleted + 1 if deleted else 0
         self._attempts = self._attempts + 1 if self._tasks else 0
-        self._next = asyncio.get_running_loop().time() + backoff(self._attempts)
+        self._next = self._began = now + backoff(max(self._attempts, self._deleted))
         self._tasks.clear()
 
     def not_before(self, action: actions.Action) -> float:

@@ -306,8 +306,8 @@ class Workers:
             return
         self._purged = status.changed, status.settled
         if status.attempt is not self._attempt:
+            self._refusals.begin_attempt(self._attempt)
             self._attempt = status.attempt
-            self._refusals.begin_attempt()
             self.windows.clear()
             self._failures.clear()
         for jobs in (self._waiting, *self._creations.values()):
