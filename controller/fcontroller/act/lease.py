@@ -17,6 +17,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from fcompile.model.names import RUNS_ANNOTATION
+from fcompile.model.values import mapping, text
 from fcontroller.api import Answer, Api, Json, Unreachable, WentBack
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
@@ -224,7 +225,7 @@ class Lease:
 
     def _compare(self, found: Json) -> None:
         """Say so if the lease is held by somebody who does not run what this process is for: then nobody does."""
-        theirs, ours = _annotations(found["metadata"]).get(RUNS_ANNOTATION, ""), self._runs
+        theirs, ours = text(mapping(found["metadata"], "annotations"), RUNS_ANNOTATION) or "", self._runs
         if theirs not in ("", ours):
             holds = f"{found['spec']['holderIdentity']!r:.100} holds it, and runs only the Frameworks of namespace {theirs:.63}"
             wanted = f"namespace {ours}" if ours else "all namespaces"
@@ -254,7 +255,7 @@ class Lease:
 
     def _metadata(self, old: Json) -> Json:
         """Return the lease's metadata, with what this process runs."""
-        return {**old, "annotations": {**_annotations(old), RUNS_ANNOTATION: self._runs}}
+        return {**old, "annotations": {**mapping(old, "annotations"), RUNS_ANNOTATION: self._runs}}
 
     def _is_written(self, answer: Answer) -> bool:
         """Return whether the write was accepted; False: another process was faster. Raises Unreachable and WentBack."""
@@ -265,11 +266,6 @@ class Lease:
         elif answer.code != 409:
             raise Unreachable(answer.message)
         return answer.ok
-
-
-def _annotations(metadata: Json) -> Json:
-    found: Json = metadata.get("annotations") or {}
-    return found
 
 
 def _version(lease: Json) -> int:

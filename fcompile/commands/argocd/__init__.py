@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from fcompile.commands.group import Group, argument, completed
+from fcompile.errors import UsageError
 
 ACTIONS = {
     "generate": "print the manifests of an application: Frameworks compiled, everything else as it is",
@@ -17,6 +20,12 @@ ACTIONS = {
 application = argument(
     "folder", default=".", metavar="[FOLDER]", shell_complete=completed("folder"), help="the folder of the application  [default: .]"
 )
+
+
+def refuse_windows() -> None:
+    """Raise UsageError on Windows, which has nothing of what programs are confined with."""
+    if sys.platform == "win32":
+        raise UsageError("Argo CD runs its plugins on Linux: call this there, for example in WSL")
 
 
 @click.group(

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from fcompile.errors import UsageError
+from fcompile.commands.argocd import refuse_windows
 
-if sys.platform == "win32":
-    raise UsageError("Argo CD runs its plugins on Linux: call this there, for example in WSL")
+refuse_windows()
 
 NETWORK: Final = "network"
 FILES: Final = "files"

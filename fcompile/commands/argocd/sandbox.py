@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import IO, NamedTuple
 
-from fcompile.errors import UsageError
+from fcompile.commands.argocd import refuse_windows
 
-if sys.platform == "win32":
-    raise UsageError("Argo CD runs its plugins on Linux: call this there, for example in WSL")
+refuse_windows()
 
 USER = 999
 GRACE = 5.0
