@@ -133,12 +133,13 @@ def kind_for_tools(file: str, top: str, around: Around = in_folder) -> FileKind 
 
 def is_embedded(file: str, top: str, around: Around = in_folder) -> bool:
     """Return whether kustomize or Helm may put the text of a file into an object: then each character counts, in comments too."""
-    path, above = os.path.abspath(file), list(_up_from(os.path.dirname(os.path.abspath(file)), top))
+    path = os.path.abspath(file)
+    folder, name = os.path.split(path)
+    above = list(_up_from(folder, top))
     chart = next((one for one in above if _is_chart(one, around)), None)
-    if chart is not None:
+    if chart is not None and "values" not in name.lower():
         first, *_ = os.path.relpath(path, chart).split(os.sep)
-        name = os.path.basename(path)
-        if first not in _NOT_FOR_TEMPLATES and "values" not in name.lower():
+        if first not in _NOT_FOR_TEMPLATES:
             return True
     return any(named is None or path in named for named in (_embedded_in(one, top, around) for one in above))
 
