@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -190,7 +191,9 @@ def test_a_repository_among_the_files_is_not_asked(
     assert not ran.exists()
 
 
-@pytest.mark.parametrize("way", ["file", "worktree", "link", "commondir"])
+@pytest.mark.parametrize(
+    "way", ["file", "worktree", "link", "commondir", "objects and refs", "refs/heads", "refs/heads/main", "packed-refs", "logs", "reftable"]
+)
 def test_another_repository_is_not_shown(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, diff: Diff, way: str
 ) -> None:
@@ -208,12 +211,49 @@ def test_another_repository_is_not_shown(
         git.mkdir()
         (git / "HEAD").write_text("ref: refs/heads/main\n")
         (git / "commondir").write_text(f"{theirs}\n")
+    elif way not in ("file", "worktree"):
+        _link_within(git, other, way)
     else:
         git.write_text(f"gitdir: {theirs / 'worktrees' / 'linked' if way == 'worktree' else theirs}\n")
     monkeypatch.chdir(received)
     for revisions in ("HEAD~1..HEAD", "HEAD"):
         code, message = diff("--git", revisions)
         assert (code, "leads to a repository elsewhere" in message) == (2, True)
+
+
+def _link_within(git: Path, other: Repository, way: str) -> None:
+    """Make a repository in which links lead to names of another one, and a link or a file to its objects."""
+    theirs = other.folder / ".git"
+    if way == "packed-refs":
+        other.git("pack-refs", "--all")
+    elif way == "reftable":  # which newer versions of git make in place of the files
+        (theirs / "reftable").mkdir()
+    Repository(git.parent)
+    for name in ["objects", "refs"] if way == "objects and refs" else [way]:
+        mine = git / name
+        if mine.is_dir():
+            shutil.rmtree(mine)
+        mine.symlink_to(theirs / name)
+    if way in ("logs", "reftable"):
+        (git / "refs" / "heads" / "main").write_text(other.git("rev-parse", "HEAD") + "\n")
+    if way != "objects and refs":
+        (git / "objects" / "info" / "alternates").write_text(f"{theirs / 'objects'}\n")
+
+
+def test_objects_of_another_repository_and_links_within_are_read(
+    repository_here: Repository, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, diff: Diff
+) -> None:
+    """As in a clone that shares objects, and where an older git has made links of symbolic names. Hooks are often shared."""
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    clone = tmp_path_factory.mktemp("clones") / "clone"
+    repository_here.git("clone", "-q", "--shared", ".", str(clone))
+    (clone / ".git" / "refs" / "heads" / "other").symlink_to("main")
+    shutil.rmtree(clone / ".git" / "hooks", ignore_errors=True)
+    (clone / ".git" / "hooks").symlink_to(tmp_path_factory.mktemp("hooks"))
+    (clone / "train.yaml").write_text((clone / "train.yaml").read_text().replace("a:1", "a:2"))
+    monkeypatch.chdir(clone)
+    assert images(diff("--git", "other")[1]) == [("train", "image", "a:1", "a:2")]
 
 
 @pytest.mark.parametrize("way", ["worktree", "submodule", "separate", "linked folder"])

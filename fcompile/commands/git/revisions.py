@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from fcompile.commands.git.answers import answer, output, run
 from fcompile.commands.git.process import top_of_working_tree
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
+from fcompile.load.files import is_within
+
+_OBJECTS = "objects"
+_NAMED = ("logs", _OBJECTS, "packed-refs", "refs", "reftable")
+"""Where in a repository its objects and their names are, besides files such as HEAD."""
 
 
 def revisions(written: str) -> tuple[str, str | None]:
@@ -93,12 +99,12 @@ def top_of_repository(needed: bool) -> bytes:
 def _is_of(folder: str) -> bool:
     """Return whether git's repository is in the folder, or says that its files are there: of a submodule, or of a linked working tree.
 
-    Whoever hands out a folder can put a `.git` into it that leads to any repository of its reader's.
+    Whoever hands out a folder can put a `.git` into it that leads to any repository of its reader's, or links into one.
     """
     own = os.path.join(folder, ".git")
     found, common = (os.path.realpath(os.fsdecode(path)) for path in answer("rev-parse", "--git-dir", "--git-common-dir").splitlines())
     if common == own:
-        return True
+        return not _leads_out(own)
     if found == common:  # where `core.worktree` leads is where git has found the files
         return run("config", "--get", "core.worktree").returncode == 0
     try:
@@ -107,3 +113,20 @@ def _is_of(folder: str) -> bool:
     except OSError:
         return False
     return leads_back and os.path.dirname(found) == os.path.join(common, "worktrees")
+
+
+def _leads_out(repository: str) -> bool:
+    """Return whether a link in a repository leads out of it where git looks for names of commits, or for objects."""
+    waiting = [repository]
+    while waiting:
+        folder = waiting.pop()
+        with suppress(OSError), os.scandir(folder) as entries:  # What we may not read, git may not.
+            for entry in entries:
+                if folder == repository and not (entry.name in _NAMED or entry.name.isupper()):
+                    continue
+                if entry.is_symlink():
+                    if not is_within(os.path.realpath(entry.path), repository):
+                        return True
+                elif entry.name != _OBJECTS and entry.is_dir():
+                    waiting.append(entry.path)
+    return False
