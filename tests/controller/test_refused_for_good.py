@@ -10,7 +10,7 @@ import pytest
 
 from fcompile.model import names
 from fcontroller.api import Answer, Json, path_of
-from tests.controller.lab import Lab, Refusing, lab, refusal, run_in_memory
+from tests.controller.lab import LENIENT, Lab, Refusing, lab, refusal, run_in_memory
 from tests.controller.test_held import NEVER, condition
 from tests.controller.test_intent import all_run
 from tests.decide.world import role_spec
@@ -154,6 +154,41 @@ def test_it_is_said_while_it_lasts(of: str) -> None:
             assert (await condition(made, "PodsCreated", "True"))["reason"] == "Created"
             await made.edit("train", "executionType", "Stop")
             await made.until("train", lambda status: status["state"] == "Completed")
+
+    run_in_memory(work())
+
+
+@OF
+def test_of_a_role_that_is_gone_nothing_is_said(of: str) -> None:
+    """Why its Pods were refused stood beside why others are, for as long as these were."""
+
+    async def work() -> None:
+        api, asked = creations()
+        async with lab(api, rules=LENIENT) as made:
+            roles = spec(of)["taskRoles"]
+            await made.make("train", {**spec(of), "taskRoles": [*roles, {**roles[0], "name": "ps"}]})
+            await ten_minutes(asked)
+            assert "role ps" in (await condition(made, "PodsCreated", "False"))["message"]
+            await made.edit("train", "taskRoles", roles)
+            await ten_minutes(asked)
+            said = (await condition(made, "PodsCreated", "False"))["message"]
+            assert ("role worker" in said, "role ps" in said) == (True, False)
+
+    run_in_memory(work())
+
+
+def test_no_more_is_kept_of_refusals_than_of_the_roles_that_there_are() -> None:
+    """Each edit could bring a new role, and 64 KB of an answer that shows what is wrong: the controller of all of them grew for ever."""
+
+    async def work() -> None:
+        api, _ = creations()
+        async with lab(api, rules=LENIENT) as made:
+            await made.make("train", spec("task", 1))
+            for number in range(20):
+                await made.edit("train", "taskRoles", [role_spec(f"role{number}", 1, task=ALWAYS)])
+                await asyncio.sleep(20)
+            workers = made.controller.reconcilers["default", "train"].workers
+            assert len(workers._refusals) <= 4  # A role and its task, and perhaps those before the last edit.
 
     run_in_memory(work())
 

@@ -76,9 +76,11 @@ class Refusals:
         return self._tasks.get(action.key, (0, _NEVER))[1] if isinstance(action, actions.CreatePod) else _NEVER
 
     def why(self, status: Status) -> dict[str, str]:
-        """Return why Pods are refused again and again that are asked for again, by role."""
+        """Return why Pods are refused again and again that are asked for again, by role; and forget all of roles that are gone."""
         if status.state == COMPLETED:
             return {}
+        if status.roles:  # Between two attempts there are none.
+            self._why = {role: why for role, why in self._why.items() if status.role(role) is not None}
         asked = {key[0] for key in self._tasks if (task := status.task(key)) is not None and task.state != COMPLETED}
         lasting = {role: why for role, (times, why) in self._why.items() if times >= _TRANSITORY}
         return lasting if self._attempts >= _TRANSITORY else {role: why for role, why in lasting.items() if role in asked}
