@@ -603,3 +603,31 @@ def test_a_tree_of_many_folders_is_compared_soon(tmp_path: Path) -> None:
     assert ran.code == 1, ran.said
     assert "16,000 other objects differ." in ran.out
     assert ran.mebibytes < MEBIBYTES
+
+
+@pytest.mark.parametrize("way", ["a generator", "links"])
+@pytest.mark.parametrize("command", ["validate", "diff", "diff --git"])
+def test_what_many_folders_name_is_read_once(command: str, way: str, tmp_path: Path) -> None:
+    """A text was read, and the paths in it written out, for each folder that leads to it: 400 KB and 60 bytes a folder took minutes."""
+    names = "".join(f"- ../a{number}\n" for number in range(20_000))
+    (tmp_path / "plugin.yaml").write_text(f"apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {{name: x}}\nfiles:\n{names}")
+    (tmp_path / "all.yaml").write_text(f"generators: [../plugin.yaml]\npatchesStrategicMerge:\n{names}")
+    for number in range(200):
+        folder = tmp_path / f"d{number}"
+        folder.mkdir()
+        if way == "links":
+            (folder / "kustomization.yaml").symlink_to("../all.yaml")
+        else:
+            (folder / "kustomization.yaml").write_text("generators: [../plugin.yaml]\n")
+        (folder / "x.yaml").write_text("a: 1\n" if command != "validate" else good(f"t{number}"))
+    if command == "diff --git":
+        subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+        subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run(["git", *who, "commit", "-qm", "a"], cwd=tmp_path, check=True)
+        for number in range(200):
+            (tmp_path / f"d{number}" / "x.yaml").write_text("a: 2\n")
+    arguments = {"validate": ["validate", "."], "diff": ["diff", ".", "."], "diff --git": ["diff", "--git", "HEAD"]}[command]
+    ran = bounded(tmp_path, *arguments)
+    assert ran.code in (0, 1), ran.said
+    assert ran.mebibytes < MEBIBYTES

@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
-from fcompile.check.objects import objects_in
-from fcompile.load import LoadError, values
+from fcompile.check.named_files import Contents, NamedFiles, Names, contents
+from fcompile.load import LoadError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, is_within, read_regular
 from fcompile.load.rules import MAX_BYTES
 from fcompile.load.source import file_too_large
 from fcompile.model.patterns import lazy
-from fcompile.model.values import mapping, sequence, text
 
 # Only at the start of a line, an item or a value: inside a string an action does not break YAML, so something else is wrong.
 _TEMPLATE_ACTION = lazy(
@@ -40,14 +38,6 @@ _ATTRIBUTES = ".gitattributes"
 _CHECKED_OUT = lazy(rb"\b(?:working-tree-encoding|ident|eol=crlf|filter)\b")
 """The attributes by which git checks out something else than it has: another encoding, `$Id: …$` for `$Id$`, other line ends, and what a
 filter makes of it."""
-_PATCHES = ("patches", "patchesJson6902", "replacements")
-"""The fields whose items name a file each, by its `path`."""
-_EMBEDDING = ("configmapgenerator", "secretgenerator")
-"""The fields of a kustomization that make objects of the texts of files."""
-_PLUGINS = ("generators", "transformers", "validators")
-"""The fields of a kustomization that name files, or hold texts, that name other files."""
-_FUNCTION = ("config.kubernetes.io/function", "config.k8s.io/function")
-"""The annotations that say which program kustomize calls."""
 _INLINE = lazy(r"[\n{]")
 """What is in a text that stands in the kustomization itself, and in no path."""
 _MOST_PLUGINS = 1_000
@@ -100,7 +90,7 @@ def skip_reason(file: str, top: str, around: Around = in_folder) -> str | None:
     folder = os.path.dirname(os.path.abspath(file))
     if _in_helm_chart(folder, top, around):
         return "a template of a Helm chart: render it first, with `helm template`"
-    if os.path.abspath(file) in _patches(folder, top, around):
+    if _is_patch(os.path.abspath(file), folder, top, around):
         return "a kustomize patch: build it first, with `kubectl kustomize`"
     return None
 
@@ -124,7 +114,7 @@ def kind_for_tools(file: str, top: str, around: Around = in_folder) -> FileKind 
     above = list(_up_from(folder, top))
     if any(_is_chart(one, around) for one in above):
         return FileKind.CHART
-    if os.path.abspath(file) in _patches(folder, top, around):
+    if _is_patch(os.path.abspath(file), folder, top, around):
         return FileKind.PATCH
     if any(named is None or os.path.abspath(file) in named for named in (named_in(one, top, around) for one in above)):
         return FileKind.SOURCE
@@ -174,10 +164,9 @@ def _is_chart(folder: str, around: Around) -> bool:
     return around(os.path.join(folder, CHART)) is not None
 
 
-@lru_cache(maxsize=4096)
-def _patches(folder: str, top: str, around: Around) -> frozenset[str]:
-    """Return the files that kustomizations in the folder and in all above it use as patches."""
-    return frozenset().union(*(_patches_in(one, around) for one in _up_from(folder, top)))
+def _is_patch(path: str, folder: str, top: str, around: Around) -> bool:
+    """Return whether kustomizations in the folder, or in any above it, use the file as a patch."""
+    return any(path in _patches_in(one, around) for one in _up_from(folder, top))
 
 
 def _up_from(folder: str, top: str) -> Iterator[str]:
@@ -201,58 +190,43 @@ def is_shared(folder: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _patches_in(folder: str, around: Around) -> frozenset[str]:
-    """Return the files that the folder's own kustomization uses as patches."""
-    patches: set[str] = set()
-    for document in _kustomization(folder, around):
-        listed = [text(patch, "path") for field in _PATCHES for patch in sequence(document, field)]
-        listed += sequence(document, "patchesStrategicMerge")
-        patches.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
-    return frozenset(patches)
+def _patches_in(folder: str, around: Around) -> NamedFiles:
+    """Return the files that the folder's own kustomization uses as patches; none where it cannot be read."""
+    try:
+        return NamedFiles(folder, [contents(_kustomization(folder, around)).patches])
+    except LoadError:
+        return NamedFiles(folder, [])
 
 
 @lru_cache(maxsize=4096)
-def named_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
+def named_in(folder: str, top: str, around: Around) -> NamedFiles | None:
     """Return the files that the folder's own kustomization or Kptfile may name anywhere: as a resource, or as what a ConfigMap is made of.
 
     None: it may be any file, since these cannot be read, or name too much.
     """
     try:
-        kustomization, packaged = _read_kustomization(folder, around), list(values(around(os.path.join(folder, FileKind.KPTFILE)) or b""))
-        named = _strings([*kustomization, *packaged, *_plugins(kustomization, folder, top, around)])
+        kustomization, packaged = contents(_kustomization(folder, around)), contents(around(os.path.join(folder, FileKind.KPTFILE)) or b"")
+        return NamedFiles(folder, [kustomization.named, packaged.named, *_plugins(kustomization, folder, top, around)])
     except LoadError:
         return None
-    return _paths(folder, named)
 
 
 @lru_cache(maxsize=4096)
-def _embedded_in(folder: str, top: str, around: Around) -> frozenset[str] | None:
+def _embedded_in(folder: str, top: str, around: Around) -> NamedFiles | None:
     """Return the files of whose texts the folder's own kustomization may make objects; None: as for `named_in`."""
     try:
-        kustomization = _read_kustomization(folder, around)
-        named = _strings([*_fields(kustomization, _EMBEDDING), *_plugins(kustomization, folder, top, around)])
+        kustomization = contents(_kustomization(folder, around))
+        return NamedFiles(folder, [kustomization.embedded, *_plugins(kustomization, folder, top, around)])
     except LoadError:
         return None
-    return _paths(folder, named)
 
 
-def _paths(folder: str, named: set[str]) -> frozenset[str]:
-    """Return the files that texts of a kustomization may name, as `run.sh` and `name=run.sh` do."""
-    paths = {path for one in named if "\n" not in one for path in (one, one.partition("=")[2])}
-    return frozenset(os.path.normpath(os.path.join(folder, path)) for path in paths if path)
-
-
-def _fields(kustomization: list[Any], names: tuple[str, ...]) -> list[Any]:
-    """Return what is in fields of a kustomization: kustomize takes a key in any case."""
-    return [item for one in kustomization if isinstance(one, dict) for key, item in one.items() if str(key).lower() in names]
-
-
-def _plugins(kustomization: list[Any], folder: str, top: str, around: Around) -> Iterator[Any]:
-    """Yield what configures generators and transformers: files, those of folders, and texts, also in an annotation of one.
+def _plugins(kustomization: Contents, folder: str, top: str, around: Around) -> Iterator[Names]:
+    """Yield the names in what configures generators and transformers: files, those of folders, and texts, also in an annotation of one.
 
     Raises LoadError for what cannot be read, or is too much.
     """
-    waiting, done, size = deque(_strings(_fields(kustomization, _PLUGINS))), set[str](), 0
+    waiting, done, size = deque(kustomization.plugins), set[str](), 0
     while waiting:
         written = waiting.popleft()
         inline = _INLINE.search(written) is not None
@@ -265,36 +239,14 @@ def _plugins(kustomization: list[Any], folder: str, top: str, around: Around) ->
         if len(done) > _MOST_PLUGINS or size > MAX_BYTES:
             raise LoadError(file_too_large(folder))
         if found:
-            plugins = values(found)
-            yield plugins
-            for _, plugin in (pair for value in plugins for pair in objects_in(value)):
-                annotations = mapping(mapping(plugin, "metadata"), "annotations")
-                waiting.extend(filter(None, (text(annotations, key) for key in _FUNCTION)))
+            plugin = contents(found)
+            yield plugin.named
+            waiting.extend(plugin.functions)
         else:
-            waiting.extend(os.path.join(one, inner) for inner in _strings(_read_kustomization(one, around)))
+            waiting.extend(os.path.join(one, inner) for inner in contents(_kustomization(one, around)).strings)
 
 
-def _strings(value: Any) -> set[str]:
-    """Return all texts in a value but its keys."""
-    found, waiting = set[str](), [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            found.add(one)
-        elif isinstance(one, dict | list):
-            waiting.extend(one.values() if isinstance(one, dict) else one)
-    return found
-
-
-def _read_kustomization(folder: str, around: Around) -> list[Any]:
-    """Return the documents of the folder's own kustomization. Raises LoadError."""
+def _kustomization(folder: str, around: Around) -> bytes:
+    """Return what is in the folder's own kustomization; nothing where there is none."""
     found = (around(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
-    return list(values(next((data for data in found if data is not None), b"")))
-
-
-def _kustomization(folder: str, around: Around) -> list[Any]:
-    """Return the documents of the folder's own kustomization; nothing where it cannot be read."""
-    try:
-        return _read_kustomization(folder, around)
-    except LoadError:
-        return []
+    return next((data for data in found if data is not None), b"")

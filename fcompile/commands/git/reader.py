@@ -14,7 +14,7 @@ from fcompile.commands.git.objects import Objects
 from fcompile.commands.git.resolve import end_of
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
-from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, MAX_PATTERNS, SUFFIXES, TOO_DEEP, FileEntry, ignore_patterns, is_outside, is_within
+from fcompile.load.files import IGNORE_FILE, MAX_LEVELS, MAX_PATTERNS, SUFFIXES, TOO_DEEP, FileEntry, ignore_patterns, is_outside
 from fcompile.pipeline.file import why_skipped
 
 ENDINGS = tuple(map(os.fsencode, SUFFIXES))
@@ -92,6 +92,8 @@ class Reader:
         """
         found: dict[bytes, FileKind] = {}
         names = {path.rpartition(b"/")[2].lower() for path in differing}
+        top = os.path.abspath(os.fsdecode(self._top))
+        wanted = frozenset(os.path.join(top, os.fsdecode(path)) for path in differing)
         hints = () if len(names) > _MOST_HINTS else (*names, *_HIDING)
         for path, blob in files.items():
             folder, _, name = path.rpartition(b"/")
@@ -103,11 +105,10 @@ class Reader:
             if not leads_out or (hints and not any(hint in data for hint in hints)):
                 self._near |= {blob} - {UNNAMED}
                 continue
-            top = os.path.abspath(os.fsdecode(self._top))
             inside = os.path.join(top, os.fsdecode(folder)) if folder else top
-            named = named_in(inside, top, self._around(commit)) or ()
-            far = (one for one in named if is_within(one, top) and not is_within(one, inside))
-            found |= {os.fsencode(os.path.relpath(one, top)): FileKind.SOURCE for one in far}
+            named = named_in(inside, top, self._around(commit))
+            if named:
+                found |= {os.fsencode(os.path.relpath(one, top)): FileKind.SOURCE for one in named.outside(wanted)}
         return found
 
     def counts(self, commit: str | None, path: bytes) -> tuple[bool, str]:
