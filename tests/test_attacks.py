@@ -605,18 +605,26 @@ def test_a_tree_of_many_folders_is_compared_soon(tmp_path: Path) -> None:
     assert ran.mebibytes < MEBIBYTES
 
 
-@pytest.mark.parametrize("way", ["a generator", "links"])
+@pytest.mark.parametrize("way", ["a generator", "many generators", "links"])
 @pytest.mark.parametrize("command", ["validate", "diff", "diff --git"])
 def test_what_many_folders_name_is_read_once(command: str, way: str, tmp_path: Path) -> None:
     """A text was read, and the paths in it written out, for each folder that leads to it: 400 KB and 60 bytes a folder took minutes."""
     names = "".join(f"- ../a{number}\n" for number in range(20_000))
     (tmp_path / "plugin.yaml").write_text(f"apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {{name: x}}\nfiles:\n{names}")
     (tmp_path / "all.yaml").write_text(f"generators: [../plugin.yaml]\npatchesStrategicMerge:\n{names}")
+    if way == "many generators":
+        (tmp_path / "plugins").mkdir()
+        (tmp_path / "plugins" / "kustomization.yaml").write_text("resources:\n" + "".join(f"- {number}.yaml\n" for number in range(900)))
+        for number in range(900):
+            text = f"apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {{name: x{number}}}\nfiles: [a]\n"
+            (tmp_path / "plugins" / f"{number}.yaml").write_text(text)
     for number in range(200):
         folder = tmp_path / f"d{number}"
         folder.mkdir()
         if way == "links":
             (folder / "kustomization.yaml").symlink_to("../all.yaml")
+        elif way == "many generators":
+            (folder / "kustomization.yaml").write_text("generators: [../plugins]\n")
         else:
             (folder / "kustomization.yaml").write_text("generators: [../plugin.yaml]\n")
         (folder / "x.yaml").write_text("a: 1\n" if command != "validate" else good(f"t{number}"))

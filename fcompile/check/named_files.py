@@ -27,7 +27,7 @@ _FUNCTION = ("config.kubernetes.io/function", "config.k8s.io/function")
 _UP = os.path.join(os.pardir, "")
 _MOST_UP = 200
 """Folders up that are counted: more lead to the root."""
-_MOST_KEPT = 256
+_MOST_KEPT = 4096
 """Texts of which what they name is kept."""
 
 
@@ -107,7 +107,7 @@ def contents(data: bytes) -> Contents:
     """Return what a text names. Raises LoadError."""
     found = _contents(data)
     if isinstance(found, LoadError):
-        raise found
+        raise found.with_traceback(None)  # or each time adds to it
     return found
 
 

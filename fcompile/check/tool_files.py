@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 
-from fcompile.check.named_files import Contents, NamedFiles, Names, contents
+from fcompile.check.named_files import NamedFiles, Names, contents
 from fcompile.load import LoadError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, is_within, read_regular
 from fcompile.load.rules import MAX_BYTES
@@ -206,7 +206,7 @@ def named_in(folder: str, top: str, around: Around) -> NamedFiles | None:
     """
     try:
         kustomization, packaged = contents(_kustomization(folder, around)), contents(around(os.path.join(folder, FileKind.KPTFILE)) or b"")
-        return NamedFiles(folder, [kustomization.named, packaged.named, *_plugins(kustomization, folder, top, around)])
+        return NamedFiles(folder, [kustomization.named, packaged.named, *_plugins(folder, top, around)])
     except LoadError:
         return None
 
@@ -216,34 +216,53 @@ def _embedded_in(folder: str, top: str, around: Around) -> NamedFiles | None:
     """Return the files of whose texts the folder's own kustomization may make objects; None: as for `named_in`."""
     try:
         kustomization = contents(_kustomization(folder, around))
-        return NamedFiles(folder, [kustomization.embedded, *_plugins(kustomization, folder, top, around)])
+        return NamedFiles(folder, [kustomization.embedded, *_plugins(folder, top, around)])
     except LoadError:
         return None
 
 
-def _plugins(kustomization: Contents, folder: str, top: str, around: Around) -> Iterator[Names]:
-    """Yield the names in what configures generators and transformers: files, those of folders, and texts, also in an annotation of one.
+def _plugins(folder: str, top: str, around: Around) -> tuple[Names, ...]:
+    """Return the names in what configures generators and transformers: files, those of folders, and texts, also in an annotation of one.
 
     Raises LoadError for what cannot be read, or is too much.
     """
-    waiting, done, size = deque(kustomization.plugins), set[str](), 0
-    while waiting:
-        written = waiting.popleft()
-        inline = _INLINE.search(written) is not None
-        one = written if inline else os.path.normpath(os.path.join(folder, written))
-        if one in done or (not inline and ("\0" in one or not is_within(one, top))):
-            continue
-        done.add(one)
-        found = written.encode("utf-8", "replace") if inline else around(one)
-        size += len(found or b"")
-        if len(done) > _MOST_PLUGINS or size > MAX_BYTES:
-            raise LoadError(file_too_large(folder))
-        if found:
-            plugin = contents(found)
-            yield plugin.named
-            waiting.extend(plugin.functions)
-        else:
-            waiting.extend(os.path.join(one, inner) for inner in contents(_kustomization(one, around)).strings)
+    found = _all_plugins(folder, top, around)
+    if isinstance(found, LoadError):
+        raise found.with_traceback(None)  # or each time adds to it
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _all_plugins(folder: str, top: str, around: Around) -> tuple[Names, ...] | LoadError:
+    """Return what `_plugins` does, or raises: it is asked for twice."""
+    try:
+        waiting, done, names, size = deque(contents(_kustomization(folder, around)).plugins), set[str](), list[Names](), 0
+        while waiting:
+            written = waiting.popleft()
+            inline = _INLINE.search(written) is not None
+            one = written if inline else os.path.normpath(os.path.join(folder, written))
+            if one in done or (not inline and ("\0" in one or not is_within(one, top))):
+                continue
+            done.add(one)
+            found = written.encode("utf-8", "replace") if inline else _plugin_file(one, around)
+            size += len(found)
+            if len(done) > _MOST_PLUGINS or size > MAX_BYTES:
+                raise LoadError(file_too_large(folder))
+            if found:
+                plugin = contents(found)
+                names.append(plugin.named)
+                waiting.extend(plugin.functions)
+            else:
+                waiting.extend(os.path.join(one, inner) for inner in contents(_kustomization(one, around)).strings)
+    except LoadError as error:
+        return error
+    return tuple(names)
+
+
+@lru_cache(maxsize=4096)
+def _plugin_file(path: str, around: Around) -> bytes:
+    """Return what is in a file, empty for a folder: hundreds of folders may name it, and to ask git takes longer than the rest."""
+    return around(path) or b""
 
 
 def _kustomization(folder: str, around: Around) -> bytes:
