@@ -36,21 +36,12 @@ class RoleTemplate(NamedTuple):
     role_uid: str
     parts: list[str]
     """Text and hole in turn, a hole as its mark."""
-    indices: list[int]
-    uids: list[int]
-    attempts: list[int]
-    """Where the holes of each kind are in `parts`."""
 
     def fill(self, task: Task) -> bytes:
         """Return the Pod of one task's attempt."""
+        values = {_INDEX: str(task.index), _TASK_UID: task.instance_uid, _TASK_ATTEMPT: str(task.attempt.id)}
         parts = self.parts.copy()
-        for places, value in (
-            (self.indices, str(task.index)),
-            (self.uids, task.instance_uid),
-            (self.attempts, str(task.attempt.id)),
-        ):
-            for place in places:
-                parts[place] = value
+        parts[1::2] = [values[mark] for mark in parts[1::2]]
         return "".join(parts).encode()
 
 
@@ -101,9 +92,7 @@ class PodRenderer:
         if not role.one_text_serves_all:
             return None
         made = self._make(role, attempt, role_uid, _INDEX, _TASK_UID, _TASK_ATTEMPT)
-        parts = _HOLE.split(_text(made))
-        holes = ([i for i, part in enumerate(parts) if part == mark] for mark in (_INDEX, _TASK_UID, _TASK_ATTEMPT))
-        return RoleTemplate(role_uid, parts, *holes)
+        return RoleTemplate(role_uid, _HOLE.split(_text(made)))
 
     def _make(self, role: RoleIntent, attempt: int, role_uid: str, index: int | str, task_uid: str, task_attempt: int | str) -> Json:
         values = ClusterValues(self._framework_uid, attempt, self._config_map["uid"], role_uid, task_uid, task_attempt)
