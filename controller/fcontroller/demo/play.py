@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from fcompile.diagnostics.visible import listed
 from fcompile.model.framework import is_anothers
 from fcompile.model.packed import role_statuses
 from fcompile.model.values import sequence
@@ -167,8 +168,7 @@ def _failure(name: str, status: Json, spec: Json, timeout: float) -> str:
         if task["state"] not in (COMPLETED, ATTEMPT_COMPLETED)
     ]
     pods = [f"{name}-{role}-{index}" for role, index in tasks]
-    more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
-    running = f"; not ended: {', '.join(pods[:_NAMED])}{more}" if pods else ""
+    running = f"; not ended: {listed(pods, _NAMED)}" if pods else ""
     return f"{name} is {status['state']} after {timeout:g} s{running}{_reason(spec, {role for role, _ in tasks})}"
 
 

@@ -12,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Mapping
 
+from fcompile.diagnostics.visible import listed
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act.pages import Pages
@@ -130,8 +131,6 @@ class Inspector:
 
 
 def _message(pod: str, fields: list[str]) -> str:
-    more = f" and {len(fields) - 1} more" if len(fields) > 1 else ""
+    where = listed([f"`{field}`" for field in fields], 1)
     why = "they are from before an edit, or admission or somebody has changed them"
-    return (
-        f"Pod `{pod}` and perhaps others differ from the intent in force, in `{fields[0]}`{more}: {why}. `fcompile diff --live` shows all"
-    )
+    return f"Pod `{pod}` and perhaps others differ from the intent in force, in {where}: {why}. `fcompile diff --live` shows all"

@@ -8,6 +8,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
 
+from fcompile.diagnostics.visible import listed
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import requests
@@ -207,7 +208,7 @@ async def _recognize_pod(dependencies: Dependencies, api: Api, context: ActionCo
         return partial(pod_created, key=key, uid=uid)
     await requests.delete(api, context.pod_path(key), uid)
     # If admission changes each Pod, and no answer to a creation arrives, this goes on and on.
-    fields = f"`{wrong[0]}`{f' and {len(wrong) - 1} more' if len(wrong) > 1 else ''}"
+    fields = listed([f"`{field}`" for field in wrong], 1)
     why = "Admission has changed it, or an edit came, and the answer to its creation was lost; or somebody else has made it"
     said = f"Pod `{pod_name(context.name, key)}` is deleted, and made anew, since it differs from what its task makes in {fields}. {why}"
     dependencies.report.warn(context.framework, "PodNotRecognized", said)
