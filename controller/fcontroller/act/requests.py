@@ -15,8 +15,8 @@ from fcontroller.decide.owners import FOREGROUND, controller_of, owners, shorten
 
 _FEW = 2
 """Owners, and finalizers, that are kept of an object of which only its metadata is listed, so that one can be told from several."""
-_TRANSITORY = 3
-"""The number of failures in a row from which a problem of the server is reported."""
+TRANSITORY = 3
+"""The number of failures in a row from which they are no race and no moment's trouble, so that people are to know of them."""
 _TOO_LARGE = "etcdserver: request is too large"
 """The message of a 500 about an object that etcd does not take, whoever has filled it: it is no trouble of the server's."""
 
@@ -49,7 +49,7 @@ def lasts(error: Exception, failures: int, seconds: float = 0.0) -> bool:
     :param failures: in a row. :param seconds: what the last one took.
     """
     told_to_wait = isinstance(error, Refused) and error.code == 429  # The dispatcher has tried again as long as it had patience.
-    return is_lasting(error) or told_to_wait or seconds >= SLOW or failures >= _TRANSITORY
+    return is_lasting(error) or told_to_wait or seconds >= SLOW or failures >= TRANSITORY
 
 
 class StillThere(Refused):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 
+from fcontroller.act.requests import TRANSITORY
 from fcontroller.act.retry import backoff
 from fcontroller.decide import actions
 from fcontroller.decide.codes import CONFIG_MAP_DELETED_BY_OTHERS, POD_CREATION_PERMANENT, POD_CREATION_UNKNOWN
@@ -20,8 +21,6 @@ _REFUSED = (POD_CREATION_PERMANENT.code, POD_CREATION_UNKNOWN.code)
 _NEVER = float("-inf")
 _SHORT = 60.0
 """Seconds in which an attempt is over that counts as one of several whose ConfigMap others delete at once."""
-_TRANSITORY = 3
-"""Refusals in a row from which people are to know that the next one is waited for."""
 
 
 class Refusals:
@@ -82,5 +81,5 @@ class Refusals:
         if status.roles:  # Between two attempts there are none.
             self._why = {role: why for role, why in self._why.items() if status.role(role) is not None}
         asked = {key[0] for key in self._tasks if (task := status.task(key)) is not None and task.state != COMPLETED}
-        lasting = {role: why for role, (times, why) in self._why.items() if times >= _TRANSITORY}
-        return lasting if self._attempts >= _TRANSITORY else {role: why for role, why in lasting.items() if role in asked}
+        lasting = {role: why for role, (times, why) in self._why.items() if times >= TRANSITORY}
+        return lasting if self._attempts >= TRANSITORY else {role: why for role, why in lasting.items() if role in asked}

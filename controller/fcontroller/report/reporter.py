@@ -6,7 +6,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
-from fcontroller.act.requests import Refused, StillThere, is_lasting
+from fcontroller.act.requests import TRANSITORY, Refused, StillThere, is_lasting
 from fcontroller.api import Json
 from fcontroller.breath import turns
 from fcontroller.decide import states
@@ -19,8 +19,6 @@ from fcontroller.report import Report
 from fcontroller.report.events import NORMAL, WARNING, Recorder
 from fcontroller.report.snapshots import framework_snapshot, marked, pod_snapshot, task_snapshot
 
-_TRANSITORY = 3
-"""Refusals (409) one after the other that may be a race, or a name that the controller's own leftovers have, which it removes."""
 _ATTEMPT_ENDS = (states.FRAMEWORK_GONE, states.TASK_GONE, states.TASK_KEPT)
 _AT_ONCE = 100
 _LONGEST = 300
@@ -141,7 +139,7 @@ class Reporter(Report):
         elif code == 0 or code == 429 or (code >= 500 and not is_lasting(error)):  # The problem is the server's, not the Framework's.
             if self._rarely.may(("", code)):
                 self._log.warning("the API server fails, and is asked again", **_of(framework), code=code, answer=message)
-        elif code == 409 and failures < _TRANSITORY:
+        elif code == 409 and failures < TRANSITORY:  # It may be a race, or a name that our own leftovers have, which go.
             return
         elif isinstance(error, Refused) and error.reason == "AlreadyExists":
             what = "The ConfigMap" if key is None else f"A Pod of role {key[0]}"
