@@ -201,7 +201,7 @@ def _accept(projection: Projection, lists: bool = False) -> str:
 def _refusal(code: int, text: bytes) -> Json:
     """Return the Status of an answer that refuses."""
     try:
-        refused = decode.refusal(text)
+        refused = decode.answer(text, Projection.WHOLE, listed=False)
         if code == HTTPStatus.UNAUTHORIZED:
             refused["message"] = "the API server does not accept the token or the certificate: is it of this cluster, and not expired?"
         return refused

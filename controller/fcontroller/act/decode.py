@@ -105,18 +105,13 @@ def event(text: bytes, projection: Projection) -> Json:
 
 
 def answer(text: bytes, projection: Projection, listed: bool) -> Json:
-    """Decode the body of a successful answer: a list, or one object."""
+    """Decode the body of an answer: a list, or one object, as the Status of a refusal is one."""
     return _decode(_ANSWERS.get((projection, listed), _WHOLE), text)
 
 
 def texts(text: bytes) -> Json:
     """Decode a list, but not its items: each is text."""
     return _decode(_TEXTS, text)
-
-
-def refusal(text: bytes) -> Json:
-    """Decode the Status of a refused request."""
-    return _decode(_WHOLE, text)
 
 
 def _decode(decoder: msgspec.json.Decoder[Json], text: bytes) -> Json:
