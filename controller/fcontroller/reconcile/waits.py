@@ -66,7 +66,7 @@ class Waits:
         self._asked: float
         """When it is known what the API server says. What the controller before has said of that stays until then."""
         self._older: set[Key | None] | None
-        """Of these, those that were being deleted when counting began, and perhaps some that are gone; None: that was not looked at yet."""
+        """Of these, those that were being deleted when counting began; None: that was not looked at yet."""
         self.begin()
         self._asked = float("-inf")  # Unless it begins with what another one has said.
         self._paused = self._holds = False
@@ -81,8 +81,8 @@ class Waits:
         """Note since when a Pod, or (None) the ConfigMap, is being deleted."""
         if deleted:
             self._goes.setdefault(key, asyncio.get_running_loop().time())
-        else:
-            self._goes.pop(key, None)
+        elif self._goes.pop(key, None) is not None and self._older:
+            self._older.discard(key)
 
     def say(self, status: Status, framework: Json, spec: Spec, paused: bool, may_create: bool) -> None:
         """Set the conditions, and write Events for what people are to look at.
@@ -154,8 +154,6 @@ class Waits:
         self.note_deletion(None, in_the_way or (status.state == DELETING and not pods and may_be_there))
         if self._older is None:
             self._older = set(self._goes)
-        while self._older and (first := next(iter(self._older))) not in self._goes:
-            self._older.discard(first)
         now = asyncio.get_running_loop().time()
         is_due = now >= self._next_look
         if self._goes:
