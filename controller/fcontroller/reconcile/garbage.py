@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
+from weakref import WeakValueDictionary
 
 from fcompile.model import names
 from fcontroller.act import requests
@@ -43,8 +44,8 @@ class Garbage:
         self._dependencies, self._cache, self._own = dependencies, cache, own
         self._expected: dict[Name, tuple[str, int, float]] = {}
         """By the name of the Framework: the uid of the owner, how much it is, and when to look again (loop)."""
-        self._due: dict[str, dict[Name, str]] = {}
-        """What we are to delete, by namespace, with the uid of the owner."""
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """By namespace, as long as somebody has or waits for one."""
 
     def expect(self, name: Name) -> None:
         """Look from now on whether the garbage collector deletes what goes with a Framework."""
@@ -52,27 +53,17 @@ class Garbage:
 
     async def run(self) -> None:
         """Look until cancelled. After an outage it may be at what ten thousand Frameworks have left."""
-        async with asyncio.TaskGroup() as workers:
+        async with asyncio.TaskGroup() as deletions:
             while True:
                 await asyncio.sleep(_LOOKS)
                 breath, now = Breath(), asyncio.get_running_loop().time()
                 for name in [name for name, (_, _, due) in self._expected.items() if due <= now]:
-                    owner = self._stands_still(name)
-                    if owner is not None:
-                        is_new = name[0] not in self._due
-                        self._due.setdefault(name[0], {})[name] = owner
-                        if is_new:
-                            workers.create_task(self._work(name[0]))
+                    (owner, count), (before, most, _) = self._garbage_of(name), self._expected.pop(name)
+                    if count and owner == before and count >= most:  # The garbage collector has deleted nothing since the last look.
+                        deletions.create_task(self._delete_all(name, owner, count))
+                    elif count:
+                        self._expected[name] = owner, count, now + _COLLECTED
                     await breath.take()
-
-    def _stands_still(self, name: Name) -> str | None:
-        """Return the uid of the owner if the garbage collector has deleted nothing since the last look; otherwise look again later."""
-        (owner, count), (before, most, _) = self._garbage_of(name), self._expected.pop(name)
-        stands_still = owner == before and count >= most
-        if count:
-            seconds = _AGAIN if stands_still else _COLLECTED
-            self._expected[name] = owner, count, asyncio.get_running_loop().time() + seconds
-        return owner if count and stands_still else None
 
     def _garbage_of(self, name: Name) -> tuple[str, int]:
         """Return how many objects there are, of deleted Frameworks of a name, that nobody deletes.
@@ -92,15 +83,9 @@ class Garbage:
             return (left or [""])[0], len(left)
         return owner, len(left) + (config_map is not None and config_map.deletion_start is None)
 
-    async def _work(self, namespace: str) -> None:
-        while due := self._due[namespace]:
-            await asyncio.gather(*[self._take(due) for _ in range(_FRAMEWORKS)])
-        del self._due[namespace]
-
-    async def _take(self, due: dict[Name, str]) -> None:
-        while due:
-            name = next(iter(due))
-            framework = requests.head_of(name, due.pop(name))
+    async def _delete_all(self, name: Name, owner: str, count: int) -> None:
+        framework = requests.head_of(name, owner)
+        async with self._places.setdefault(name[0], asyncio.Semaphore(_FRAMEWORKS)):
             try:
                 left = await self._left(name)
                 if left:
@@ -111,6 +96,7 @@ class Garbage:
                 self._dependencies.report.refused(framework, None, error, 1)
             except Exception as error:  # Whatever is wrong with one, the others go all the same.
                 self._dependencies.report.broke(framework, error)
+        self._expected.setdefault(name, (owner, count, asyncio.get_running_loop().time() + _AGAIN))
 
     async def _left(self, name: Name) -> dict[str, Json]:
         """Return the metadata of what is to be deleted, by path. Raises Refused and Unreachable.
