@@ -11,7 +11,7 @@ from fcompile.model import names
 from fcontroller.act import decode, nesting
 from fcontroller.api import Projection
 from fcontroller.decide import observed
-from tests.decide.test_failures import CLASSIFY, RECORDED, sidecar_pod
+from tests.decide.test_failures import RECORDED, sidecar_pod
 
 _OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "p-attempt", "uid": "c", "controller": True, "blockOwnerDeletion": True}
 _METADATA = {"uid": "u", "name": "p", "resourceVersion": "1", "namespace": "n", "ownerReferences": [_OWNER]}
@@ -29,7 +29,7 @@ def test_what_is_kept_of_a_pod_is_enough(pod: dict[str, Any], metadata: dict[str
     assert kept == all_of_it
     assert kept.owners == 1
     assert kept.finished is not None
-    assert CLASSIFY(json.loads(kept.finished)) == CLASSIFY(json.loads(json.dumps(whole, ensure_ascii=False).encode(errors="replace")))
+    assert observed.read_end(kept.finished) == observed.read_pod(json.loads(json.dumps(whole, ensure_ascii=False).encode(errors="replace")))
 
 
 def test_what_is_kept_of_a_config_map_is_enough() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from hypothesis import given
@@ -17,6 +19,7 @@ from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_code, creation_failure, ends_batch
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
+from fcontroller.decide.observed import read_end, read_pod
 from tests.decide.test_codes import PREDEFINED
 
 DATA = Path(__file__).parent / "data"
@@ -26,10 +29,12 @@ CREATION = [case for case in json.loads((DATA / "creation_errors.json").read_tex
 """HTTP status, reason, message, and upstream's code. Answers without a Status are none to the client, so that no code follows."""
 
 
-def classifier(spec: Any = DEFAULT_POD_FAILURE_SPEC) -> Classifier:
+def classifier(spec: Any = DEFAULT_POD_FAILURE_SPEC) -> Callable[[Any], dict[str, Any]]:
+    """Return what classifies a Pod as the API server has it, by the text that is kept of it."""
     failures, mistakes = read_failures(spec)
     assert not mistakes
-    return Classifier(failures)
+    classify = Classifier(failures)
+    return lambda pod: classify(read_end(msgspec.json.encode(read_pod(pod))))
 
 
 def failed(*containers: dict[str, Any], **status: Any) -> dict[str, Any]:
@@ -86,7 +91,7 @@ def test_the_whole_message_is_in_the_diagnostics() -> None:
 
 
 def test_exit_codes_without_any_spec() -> None:
-    classify = Classifier()
+    classify = classifier(None)
     phrases = {code: classify(failed({"exitCode": code}))["phrase"] for code in (137, 200, 201, 202, 210)}
     assert phrases == {
         137: "ContainerUnrecognizedFailed",
@@ -100,7 +105,7 @@ def test_exit_codes_without_any_spec() -> None:
 def test_the_failure_that_came_last_counts_and_of_equals_the_first() -> None:
     def times(*finished: str | None) -> Any:
         pod = failed(*({"exitCode": 11 + index, "finishedAt": time} for index, time in enumerate(finished)))
-        return Classifier()(pod)["code"]
+        return classifier(None)(pod)["code"]
 
     early, late = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
     assert times(early, late) == 12
@@ -122,7 +127,7 @@ def test_a_range_of_signals() -> None:
 
 def test_init_containers_come_first() -> None:
     pod = failed({"exitCode": 1}, initContainerStatuses=[{"name": "i", "state": {"terminated": {"exitCode": 2}}}])
-    status = Classifier()(pod)
+    status = classifier(None)(pod)
     assert status["code"] == 2
     assert [container["name"] for container in status["pod"]["containers"]] == ["i", "c0"]
 

@@ -18,6 +18,7 @@ from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.messages import CUT, REASON, TOTAL, fitted, room, size
+from fcontroller.decide.observed import read_pod
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import to_json, to_text
 from tests.decide.world import from_json
@@ -32,7 +33,7 @@ CLASSIFY = Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0])
 def failed(message: str, reason: str = "Error", containers: int = 1) -> Json:
     ended = {"exitCode": 1, "reason": reason, "message": message, "finishedAt": "2027-01-15T08:00:00Z"}
     each = [{"name": f"main{number}", "state": {"terminated": ended}} for number in range(containers)]
-    return CLASSIFY({"metadata": {"name": "f-a-0"}, "status": {"phase": "Failed", "containerStatuses": each}})
+    return CLASSIFY(read_pod({"metadata": {"name": "f-a-0"}, "status": {"phase": "Failed", "containerStatuses": each}}))
 
 
 def framework_of(count: int) -> Status:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -78,7 +77,9 @@ def test_little_is_kept_of_a_node_that_is_none() -> None:
 def test_all_is_kept_that_a_kubelet_may_write() -> None:
     said = [ended(f"c-{number}", "错" * 1_365) for number in range(3)]
     value = {"metadata": {"uid": "u", "name": "p"}, "spec": {}, "status": {"phase": "Failed", "containerStatuses": said}}
-    assert json.loads(observed.pod(value).finished or "")["status"]["containerStatuses"] == said
+    kept = observed.read_end(observed.pod(value).finished or b"").containers
+    assert [ended(one.name, one.message) for one in kept] == said
+    assert {(one.code, one.reason, one.finished_at) for one in kept} == {(1, "Error", AT)}
 
 
 @pytest.mark.parametrize(

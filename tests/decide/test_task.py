@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from fcontroller.decide import states
 from fcontroller.decide.actions import Action, ConfirmPodGone, CreatePod, DeletePod, RecognizePod, RemovePod
 from fcontroller.decide.context import TASK_RETRY, ReconcileContext
-from fcontroller.decide.observed import Pod
+from fcontroller.decide.observed import Pod, read_pod
 from fcontroller.decide.spec import RetryPolicy, read_role
 from fcontroller.decide.status import Task
 from fcontroller.decide.task import has_lost_owner, pod_created, pod_deleted, pod_gone, reconcile_task
@@ -54,7 +54,7 @@ def decide(made: ReconcileContext) -> list[Action]:
 
 
 STRANGER = {"uid": "stranger"}
-DONE = json.dumps({"metadata": {"name": "f-a-1"}, "status": {"phase": "Failed"}})
+DONE = msgspec.json.encode(read_pod({"metadata": {"name": "f-a-1"}, "status": {"phase": "Failed"}}))
 
 
 @pytest.mark.parametrize(

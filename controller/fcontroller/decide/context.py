@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcompile.model import names
 from fcontroller.decide.actions import CREATIONS, DELETIONS, Action
 from fcontroller.decide.codes import DEADLINE_EXCEEDED, STOPPED, Json
-from fcontroller.decide.observed import ConfigMap, Pod
+from fcontroller.decide.observed import ConfigMap, FinishedPod, Pod
 from fcontroller.decide.spec import Spec
 from fcontroller.decide.status import Ended, Key, Life, Role, Status, Task
 from fcontroller.decide.status_json import task_to_json, to_json
@@ -31,7 +31,7 @@ _LOOK_AGAIN = 60
 class Settings(NamedTuple):
     """The controller's configuration, so far as decisions depend on it. Times are in seconds."""
 
-    classify: Callable[[Mapping[str, Any]], Json]
+    classify: Callable[[FinishedPod], Json]
     """The completion status of a Pod that has finished, by the configuration's `podFailureSpec`."""
     completed_retention: int = 30 * 24 * 3600
     """How long a Framework is kept after it has completed."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
 
 from fcompile.model.names import config_map_name
+from fcontroller.decide.go_json import valid
 from fcontroller.decide.owners import FOREGROUND, controller_of, is_config_map, is_framework, owners
 from fcontroller.decide.status import from_time
 
+T = TypeVar("T")
 PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
 _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
 """Reasons that alternate with another one, and count as that one."""
@@ -18,7 +21,7 @@ _DISRUPTION: Final = "DisruptionTarget"
 _LONGEST: Final = 300
 """Characters of a message, of which ten thousand may be in memory."""
 _END: Final = 32 * 1024
-"""Characters of what is kept of a Pod's end. Kubelets write 12 KiB of messages; whoever may write pods/status, a megabyte for each Pod."""
+"""Bytes of what is kept of a Pod's end. Kubelets write 12 KiB of messages; whoever may write pods/status, a megabyte for each Pod."""
 _NODE_NAME: Final = 253
 """Characters that a node can be called by. The API server takes a megabyte from whoever may create pods/binding."""
 _SHORT, _FEW = 100, 20
@@ -48,6 +51,36 @@ class Wait(NamedTuple):
     message: str
 
 
+class Container(NamedTuple):
+    """What is known of a container of a Pod that has finished. For one that has not terminated this is only the name."""
+
+    name: str
+    terminated: bool
+    reason: str
+    message: str
+    signal: int
+    code: int
+    finished_at: str
+    judged: bool
+    """Whether the Pod has ended by it: not by a sidecar, which the kubelet ends after the others, so that its exit code says nothing."""
+
+
+class FinishedPod(NamedTuple):
+    """The part of a Pod that tells how it ended. The rest may change without a meaning."""
+
+    name: str
+    succeeded: bool
+    reason: str
+    message: str
+    containers: tuple[Container, ...]
+    """Init containers first."""
+    disruption: tuple[str, ...]
+    """As `disruption` returns it."""
+
+
+read_end: Final = msgspec.json.Decoder(FinishedPod).decode
+
+
 class Pod(NamedTuple):
     """The object under the name of a task's Pod."""
 
@@ -59,11 +92,8 @@ class Pod(NamedTuple):
     host_ip: str
     deletion_start: float | None
     """When its deletion was requested, in seconds since 1970; None: it was not."""
-    finished: str | None
-    """The part of the Pod that tells how it ended (`_end`), once its phase is Failed or Succeeded.
-
-    It is JSON text: as values it would take five times the memory.
-    """
+    finished: bytes | None
+    """The `FinishedPod`, once its phase is Failed or Succeeded. It is JSON text: as values it would take five times the memory."""
     grace: float = 0
     """For how many seconds it may run on after that: at most its own grace period, whatever whoever deletes it asks for."""
     marked: bool = False
@@ -105,7 +135,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         ip=status.get("podIP", ""),
         host_ip=sys.intern(status.get("hostIP", "")[:_SHORT]),
         deletion_start=_deletion_start(metadata),
-        finished=_bounded(_end(value)) if phase in ("Succeeded", "Failed") else None,
+        finished=_bounded(read_pod(value)) if phase in ("Succeeded", "Failed") else None,
         grace=min(metadata.get("deletionGracePeriodSeconds") or 0, spec.get("terminationGracePeriodSeconds", 30)),
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
         disruption=": ".join(disruption(status))[:_LONGEST] if "deletionTimestamp" in metadata else "",
@@ -114,42 +144,53 @@ def pod(value: Mapping[str, Any]) -> Pod:
     )
 
 
-def _end(pod: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a finished Pod that `failures.classify` reads. The rest may change without a meaning."""
-    status = pod["status"]
-    kept = _only(status, "phase", "reason", "message")
-    for key in ("initContainerStatuses", "containerStatuses"):
-        if isinstance(containers := status.get(key), list):
-            kept[key] = [_container_end(item) if isinstance(item, dict) else {} for item in containers]
-    if why := disruption(status):
-        kept["conditions"] = [{"type": _DISRUPTION, "status": "True", "reason": why[0], "message": why[1]}]
-    sidecars = [_only(container, "name", "restartPolicy") for container in pod["spec"].get("initContainers") or ()]
-    return {"metadata": _only(pod["metadata"], "name"), "spec": {"initContainers": sidecars}, "status": kept}
+def read_pod(pod: Mapping[str, Any]) -> FinishedPod:
+    """Read the fields of a finished Pod that classify its end. A field that is missing or null is read as empty, as Go does."""
+    status, init_containers = _field(pod, "status", dict, {}), _field(_field(pod, "spec", dict, {}), "initContainers", list, [])
+    sidecars = {_text(item, "name") for item in init_containers if _text(item, "restartPolicy") == "Always"}
+    statuses = [*_field(status, "initContainerStatuses", list, []), *_field(status, "containerStatuses", list, [])]
+    return FinishedPod(
+        name=_text(_field(pod, "metadata", dict, {}), "name"),
+        succeeded=status.get("phase") == "Succeeded",
+        reason=_text(status, "reason"),
+        message=_text(status, "message"),
+        containers=tuple([_read_container(item, sidecars) for item in statuses]),
+        disruption=disruption(status),
+    )
 
 
-def _bounded(end: dict[str, Any]) -> str:
-    text = json.dumps(end)
-    return text if len(text) <= _END else json.dumps(_cut(end))
+def _read_container(status: Any, sidecars: Collection[str]) -> Container:
+    name, terminated = _text(status, "name"), _field(status, "state", dict, {}).get("terminated")
+    return Container(
+        name=name,
+        terminated=isinstance(terminated, dict),
+        reason=_text(terminated, "reason"),
+        message=_text(terminated, "message"),
+        signal=_field(terminated, "signal", int, 0),
+        code=_field(terminated, "exitCode", int, 0),
+        finished_at=_text(terminated, "finishedAt"),
+        judged=name not in sidecars,
+    )
+
+
+def _field(value: Any, key: str, kind: type[T], missing: T) -> T:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, kind) and not isinstance(found, bool) else missing
+
+
+def _text(value: Any, key: str) -> str:
+    return valid(_field(value, key, str, ""))
+
+
+def _bounded(end: FinishedPod) -> bytes:
+    text = msgspec.json.encode(end)
+    return text if len(text) <= _END else msgspec.json.encode(_cut(msgspec.json.decode(text)))
 
 
 def _cut(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _cut(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_cut(item) for item in value[:_FEW]]
     return value[:_SHORT] if isinstance(value, str) else value
-
-
-def _container_end(status: Mapping[str, Any]) -> dict[str, Any]:
-    kept, state = _only(status, "name"), status.get("state")
-    terminated = state.get("terminated") if isinstance(state, dict) else None
-    if isinstance(terminated, dict):
-        kept["state"] = {"terminated": _only(terminated, "reason", "message", "signal", "exitCode", "finishedAt")}
-    return kept
-
-
-def _only(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value[key] for key in keys if key in value}
 
 
 def disruption(status: Mapping[str, Any]) -> tuple[str, ...]:
@@ -157,7 +198,7 @@ def disruption(status: Mapping[str, Any]) -> tuple[str, ...]:
     conditions = status.get("conditions")
     for condition in conditions if isinstance(conditions, list) else ():
         if isinstance(condition, dict) and (condition.get("type"), condition.get("status")) == (_DISRUPTION, "True"):
-            return str(condition.get("reason", "")), str(condition.get("message", ""))
+            return valid(str(condition.get("reason", ""))), valid(str(condition.get("message", "")))
     return ()
 
 

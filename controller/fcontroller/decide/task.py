@@ -7,14 +7,12 @@ ours is left alone, and blocks the task.
 
 from __future__ import annotations
 
-import json
-
 from fcompile.model import names
 from fcontroller.decide import actions, states
 from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, Json, deleted_by_others, scaled_away
 from fcontroller.decide.completion import task_completed
 from fcontroller.decide.context import TASK_RETRY, ReconcileContext
-from fcontroller.decide.observed import Pod
+from fcontroller.decide.observed import Pod, read_end
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Key, Role, Status, Task
@@ -161,7 +159,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
     elif pod.phase == "Running":
         status.transition_task(role, task, states.TASK_RUNS, context.now)
     elif pod.finished is not None:
-        _end(context, role, task, context.settings.classify(json.loads(pod.finished)))
+        _end(context, role, task, context.settings.classify(read_end(pod.finished)))
     if task.deletion_pending:
         _end(context, role, task, scaled_away())
 

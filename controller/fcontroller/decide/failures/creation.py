@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fcontroller.decide.codes import POD_CREATION_PERMANENT, POD_CREATION_TRANSIENT, POD_CREATION_UNKNOWN, Code, Json
-from fcontroller.decide.failures.go_json import go_json, valid
+from fcontroller.decide.go_json import go_json, valid
 
 _PLATFORM: Final = ("object provided is unrecognized", "exceeded quota")
 """In messages of errors that are not of the Pod's making."""
