@@ -215,12 +215,8 @@ class Workers:
         slow = [job for job in self._slow(self._others) if isinstance(job.action, kinds)]
         # What of these was not sent yet waits for its turn. The others read something before.
         at_once = (actions.DeletePod, actions.CreateConfigMap)
-        unsent = [job for job in slow if not job.sent]
-        if len(unsent) < len(slow):
-            found.add(SILENT)
-        if any([not isinstance(job.action, at_once) for job in unsent]):
-            found.add(self._dependencies.api.silence(self._namespace))
-        return sorted(found)
+        awaited = [job for job in slow if job.sent or not isinstance(job.action, at_once)]
+        return sorted(found | {self._dependencies.api.silence(self._namespace, sent=job.sent) for job in awaited})
 
     def _slow(self, jobs: Iterable[_Job]) -> list[_Job]:
         since = self._now() - SLOW
