@@ -35,6 +35,8 @@ _REQUESTS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _LAG_EVERY = 0.25
 """Seconds between one look at how late the event loop is and the next."""
+_COUNTED = ("running", "succeeded", "failed", "deletion_pending")
+"""What a role counts of its tasks."""
 FROZEN_AFTER = 30.0
 """Seconds of waiting after which a Framework counts as frozen."""
 _STATUS_STORED = "StatusStored"
@@ -220,12 +222,7 @@ def _of_frameworks(reconcilers: list[Reconciler], kept: Collection[Kept]) -> Ite
     yield _looked_up("fcontroller_frameworks", states)
     yield _looked_up("fcontroller_retained_frameworks", {(): sum(one.outlived for one in kept)})
     roles = [role for status in statuses for role in status.roles]
-    tasks = {
-        "running": sum([role.running for role in roles]),
-        "succeeded": sum([role.succeeded for role in roles]),
-        "failed": sum([role.failed for role in roles]),
-        "deletion_pending": sum([role.deletion_pending for role in roles]),
-    }
+    tasks: dict[str, int] = {state: sum([getattr(role, state) for role in roles]) for state in _COUNTED}
     tasks["other"] = sum([len(role.tasks) for role in roles]) - sum(tasks.values())
     yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
     busy = [reconciler.workers for reconciler in reconcilers if reconciler.workers.busy]
