@@ -8,6 +8,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
+from functools import partialmethod
 from typing import Any
 
 from fcompile.diagnostics.visible import harmless
@@ -33,27 +34,20 @@ class Log:
         """Return whether lines of this level are written, so that callers can skip building them."""
         return LEVELS.index(level) >= self._least
 
-    def debug(self, message: str, **fields: Any) -> None:
-        self._line("debug", message, fields)
-
-    def info(self, message: str, **fields: Any) -> None:
-        self._line("info", message, fields)
-
-    def warning(self, message: str, **fields: Any) -> None:
-        self._line("warning", message, fields)
-
-    def error(self, message: str, **fields: Any) -> None:
-        self._line("error", message, fields)
-
     def always(self, message: str, **fields: Any) -> None:
-        """Write a line whatever the level: for lines that have a setting of their own."""
-        self._line("info", message, fields, always=True)
+        """Write a line whatever the level, and however long: for lines that have a setting of their own."""
+        self._put("info", message, fields)
 
-    def _line(self, level: str, message: str, fields: dict[str, Any], always: bool = False) -> None:
-        if always or self.writes(level):
-            message = message if always else message[:_LONGEST]
-            time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            self._write(harmless(json.dumps({"time": time, "level": level, "message": message, **fields}, ensure_ascii=False)))
+    def _line(self, level: str, message: str, /, **fields: Any) -> None:
+        if self.writes(level):
+            self._put(level, message[:_LONGEST], fields)
+
+    debug, info = partialmethod(_line, "debug"), partialmethod(_line, "info")
+    warning, error = partialmethod(_line, "warning"), partialmethod(_line, "error")
+
+    def _put(self, level: str, message: str, fields: dict[str, Any]) -> None:
+        time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self._write(harmless(json.dumps({"time": time, "level": level, "message": message, **fields}, ensure_ascii=False)))
 
 
 class OfLibraries(logging.Handler):
