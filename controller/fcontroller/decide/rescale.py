@@ -30,15 +30,12 @@ def _follow(context: ReconcileContext) -> bool:
         if not may_grow and (role is None or len(role.tasks) < spec.task_number):
             continue
         if role is None:
-            context.status.roles.append(context.new_role(spec.name, spec.task_number))
+            role = context.new_role(spec.name, 0)
+            context.status.roles.append(role)
             context.status.touch()
-            changed |= spec.task_number > 0
-            continue
-        count = len(role.tasks)
-        for index in range(count, spec.task_number):
-            role.tasks.append(context.new_task(spec.name, index))
-            changed = True
-        changed |= _mark(context, role, spec.task_number)
+        added = [context.new_task(spec.name, index) for index in range(len(role.tasks), spec.task_number)]
+        role.tasks += added
+        changed |= _mark(context, role, spec.task_number) or bool(added)
     for role in context.status.roles:
         if role.name not in context.spec.roles:
             changed |= _mark(context, role, 0)
