@@ -24,7 +24,7 @@ def listed(store: Store, collection: Collection, namespace: str, query: Mapping[
         if limit and len(items) == limit:
             metadata["continue"] = _token(revision, keys[at - 1])
             break
-        if selects is None or selects(objects[key]):
+        if selects(objects[key]):
             items.append(_item(collection.kind, objects[key]))
     return {"kind": f"{collection.kind.kind}List", "apiVersion": collection.kind.api_version, "metadata": metadata, "items": items}
 

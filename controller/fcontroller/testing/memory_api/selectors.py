@@ -12,12 +12,10 @@ Selects = Callable[[Object], bool]
 _TERM = re.compile("([^ ,!=()]+)(?:=([^ ,!=()]*))?")
 
 
-def selector(query: Mapping[str, str]) -> Selects | None:
-    """Return the test for the objects that a query selects, or None when it selects all. Raises NotImplementedError for other forms."""
+def selector(query: Mapping[str, str]) -> Selects:
+    """Return the test for the objects that a query selects. Raises NotImplementedError for other forms."""
     text = query.get("labelSelector", "")
-    if not text:
-        return None
-    terms = [_TERM.fullmatch(term) for term in text.split(",")]
+    terms = [_TERM.fullmatch(term) for term in text.split(",") if text]
     if None in terms:
         raise NotImplementedError(f"labelSelector={text}")
     wanted = [(term[1], term[2]) for term in terms if term]

@@ -88,22 +88,14 @@ class Store:
         """The resourceVersion of the newest change."""
         self.collections = {(kind.group, kind.plural): Collection(kind) for kind in KINDS}
         self._listeners: list[Callable[[Collection, Change], None]] = []
-        self._second = datetime.min
-        self._second_text = ""
 
     def listen(self, listener: Callable[[Collection, Change], None]) -> None:
         """Have a function called after every write."""
         self._listeners.append(listener)
 
-    def now(self) -> datetime:
-        return self.clock().replace(microsecond=0)
-
     def timestamp(self) -> str:
         """Return the current time, as objects have it."""
-        now = self.now()
-        if now != self._second:  # a second has many writes
-            self._second, self._second_text = now, text_of(now)
-        return self._second_text
+        return text_of(self.clock())
 
     def put(self, collection: Collection, key: str, new: Object) -> Object:
         """Store an object, and give its metadata the new resourceVersion; an object that is there in just this form is left alone.

@@ -43,7 +43,7 @@ class Watch:
                 self._first = [{"type": "ERROR", "object": refusal.status}]
         else:
             chosen = [collection.objects[key] for key in sorted(collection.objects) if key.startswith(self._prefix)]
-            self._first = [_event("ADDED", value) for value in chosen if self._selects is None or self._selects(value)]
+            self._first = [_event("ADDED", value) for value in chosen if self._selects(value)]
 
     def read(self) -> list[Event]:
         """Return the events since the last read, without waiting."""
@@ -66,8 +66,8 @@ class Watch:
         """Return the event that a change is to this watch, or None. An object that the selector no longer matches is deleted to it."""
         if not change.key.startswith(self._prefix):
             return None
-        old = change.old if change.old is not None and (self._selects is None or self._selects(change.old)) else None
-        new = change.new if change.new is not None and (self._selects is None or self._selects(change.new)) else None
+        old = change.old if change.old is not None and self._selects(change.old) else None
+        new = change.new if change.new is not None and self._selects(change.new) else None
         if new is not None:
             return _event("ADDED" if old is None else "MODIFIED", new)
         return None if old is None else _event("DELETED", at_revision(old, change.revision))
