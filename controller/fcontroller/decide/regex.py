@@ -52,18 +52,15 @@ class Regex:
     def span(self, text: str) -> tuple[int, int] | None:
         """Return where the leftmost match is, or None. Of matches that begin together it is the one that Perl would find."""
         data = text.encode()
-        match = self._search(data, 0)
+        match: Any = self._compiled.search(data, 0)
         while match is not None and _within_character(data, match.start()):
-            match = self._search(data, match.start() + 1)
+            match = self._compiled.search(data, match.start() + 1)
         return match and (len(data[: match.start()].decode()), len(data[: match.end()].decode()))
 
     def find(self, text: str) -> str | None:
         """Return the text of that match, or None."""
         span = self.span(text)
         return None if span is None else text[slice(*span)]
-
-    def _search(self, data: bytes, start: int) -> Any:
-        return self._compiled.search(data, start)
 
 
 def _within_character(data: bytes, at: int) -> bool:
