@@ -71,7 +71,13 @@ def test_a_transition_tells_of_the_end_only_once_there_is_one() -> None:
 
 def test_which_tasks_there_are() -> None:
     status, _ = status_of(None, None)
-    assert [status.has(key) for key in (("a", 0), ("a", 1), ("a", 2), ("a", -1), ("b", 0))] == [True, True, False, False, False]
+    assert [status.task(key) is not None for key in (("a", 0), ("a", 1), ("a", 2), ("a", -1), ("b", 0))] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_roles_are_found_whatever_comes_and_goes() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -91,6 +91,8 @@ class ReconcileContext:
     """Whether it is known what Pods are made from, and that is in force already."""
     may_recognize: bool
     """Whether it is known what Pods were made from that are there: an edit that is not in force yet changes nothing about them."""
+    keys: Iterable[Key] | None = None
+    """The tasks that are looked at, as something may have happened to them; None: all of them."""
     actions: list[Action] = field(default_factory=list)
     looked_at_tasks: bool = False
     """Whether it came to the tasks at all; if not, they are still to be looked at."""

@@ -56,11 +56,12 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
     :param keys: the tasks that something may have happened to; None: all of them, and the policies, as after a change of the spec.
     :param policies_too: apply the policies to all tasks even if there are keys.
     """
-    _reconcile(context, keys, policies_too)
+    context.keys = keys
+    _reconcile(context, policies_too or keys is None)
     context.hold()
 
 
-def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
+def _reconcile(context: ReconcileContext, policies_too: bool) -> None:
     status = context.status
     if context.is_new:
         status.roles = context.new_roles(0)
@@ -72,7 +73,7 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
         return
     if status.state == COMPLETED or None in context.busy:
         return
-    if status.state != ATTEMPT_COMPLETED and not _config_map(context, keys):
+    if status.state != ATTEMPT_COMPLETED and not _config_map(context):
         return
     if status.state == ATTEMPT_COMPLETED:
         if not context.paused:
@@ -80,7 +81,7 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
     elif status.state == CREATION_PENDING:
         _create(context)
     else:
-        _tasks(context, keys, policies_too)
+        _tasks(context, policies_too)
 
 
 def _note_activity(context: ReconcileContext) -> None:
@@ -125,11 +126,11 @@ def _copy_timeouts(context: ReconcileContext) -> bool:
     return changed
 
 
-def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
+def _config_map(context: ReconcileContext) -> bool:
     """Follow the attempt's ConfigMap. Return whether there is more to decide."""
     status, found = context.status, context.config_map
     if found is not None and found.uid != status.attempt.object_uid:
-        _collect(context, found, None)  # Perhaps of an earlier Framework of this name, which could not begin otherwise.
+        _collect(context, found)  # Perhaps of an earlier Framework of this name, which could not begin otherwise.
         if found.controller == context.uid and status.state == CREATION_PENDING:
             # A ConfigMap that a controller made before it died, without storing its uid. Later it is somebody else's, and holds up nothing.
             if found.deletion_start is None:
@@ -137,27 +138,25 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
             return False
         found = None
     if found is None:
-        return _without_config_map(context, keys)
+        return _without_config_map(context)
     if found.deletion_start is not None:
         if status.attempt.completion is None:
             status.attempt.completion = CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap is being deleted by others")
         _lose_unmoved(context)
         status.transition(states.FRAMEWORK_GOES, context.now)
-        _collect(context, found, keys)
+        _collect(context, found)
     elif status.state == DELETION_PENDING and not status.retry_refused:
-        _delete(context, found.uid, keys)
+        _delete(context, found.uid)
     elif status.state == CREATION_REQUESTED:
         status.transition(states.FRAMEWORK_SEEN, context.now)
     return True
 
 
-def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Key] | None) -> None:
+def _collect(context: ReconcileContext, config_map: ConfigMap) -> None:
     """Delete the Pods of a ConfigMap that is being deleted, and then release it, where the garbage collector has not done so in time.
 
     A collector that was cut off from the API server can miss that a Pod is gone, or that there is a new one of the same name. Then it
     waits for the first one for ever, and lets the second one run on.
-
-    :param keys: as in `reconcile_framework`.
     """
     status, now = context.status, context.sure_now
     # If somebody has taken the collector's finalizer off, and put on another one, the collector leaves the Pods alone.
@@ -173,7 +172,7 @@ def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Ke
         if config_map.awaits_collector and context.due(status.end.empty_since, _EMPTY, surely=True):
             context.actions.append(actions.ReleaseConfigMap(config_map.uid))
     else:
-        _delete_pods(context, config_map.uid, keys)
+        _delete_pods(context, config_map.uid)
 
 
 def _has_pods(context: ReconcileContext, config_map_uid: str) -> bool:
@@ -181,12 +180,9 @@ def _has_pods(context: ReconcileContext, config_map_uid: str) -> bool:
     return any(_goes_with(context, config_map_uid, key, pod) for key, pod in context.pods.items())
 
 
-def _delete_pods(context: ReconcileContext, config_map_uid: str, keys: Iterable[Key] | None) -> None:
-    """Delete the Pods that go with a ConfigMap, which the garbage collector has left.
-
-    :param keys: as in `reconcile_framework`.
-    """
-    status = context.status
+def _delete_pods(context: ReconcileContext, config_map_uid: str) -> None:
+    """Delete the Pods that go with a ConfigMap, which the garbage collector has left."""
+    status, keys = context.status, context.keys
     if status.end.collected != config_map_uid:
         keys, status.end.collected = None, "" if context.paused else config_map_uid  # What a pause holds is looked at again.
     for key in context.pods if keys is None else keys:
@@ -202,12 +198,12 @@ def _goes_with(context: ReconcileContext, config_map_uid: str, key: Key, pod: Po
     return pod.controller == config_map_uid and not was_moved
 
 
-def _delete(context: ReconcileContext, uid: str, keys: Iterable[Key] | None) -> None:
+def _delete(context: ReconcileContext, uid: str) -> None:
     """Delete the ConfigMap, and where that is refused for long, the Pods that would go with it: Stop must end them all the same."""
     if context.status.is_stored(context.status):
         context.actions.append(actions.DeleteConfigMap(uid))
         if is_false(context.status, OBJECTS_DELETED) and context.due_after(context.status, _COLLECTED):
-            _delete_pods(context, uid, keys)
+            _delete_pods(context, uid)
 
 
 def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
@@ -220,17 +216,17 @@ def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
     return status.end.unmoved
 
 
-def _delete_when_moved(context: ReconcileContext, keys: Iterable[Key] | None) -> None:
+def _delete_when_moved(context: ReconcileContext) -> None:
     """Delete the ConfigMap once it owns no Pod that is kept, and none has just ended; or when that takes too long, whatever the reason."""
     status, uid = context.status, context.status.attempt.object_uid
     if status.end.move_until is None or uid is None:
         return
     done = not status.end.unmoved and status.revision <= status.stored
     if done or context.deleting or context.due(status.end.move_until, 0, surely=True):
-        _delete(context, uid, keys)
+        _delete(context, uid)
 
 
-def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
+def _without_config_map(context: ReconcileContext) -> bool:
     status, uid = context.status, context.status.attempt.object_uid
     if status.state == CREATION_PENDING:
         return True
@@ -242,7 +238,7 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
                 end_framework_attempt(context, context.ending)
             context.actions.append(actions.ConfirmConfigMapGone(uid))
             return False
-        if _pods_remain(context, uid, keys) or (status.state != DELETION_REQUESTED and context.creating):
+        if _pods_remain(context, uid) or (status.state != DELETION_REQUESTED and context.creating):
             return False
         _lose_unmoved(context)
         known = status.attempt.completion is not None
@@ -253,7 +249,7 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
             complete_attempt(context, completion)
             status.transition(states.FRAMEWORK_GOES, context.now)
             if context.due_after(status, _COLLECTED) and status.is_stored(status):
-                _delete_pods(context, uid, keys)
+                _delete_pods(context, uid)
         return True
     completion = context.ending
     if completion is None and context.due_after(status, context.settings.cache_timeout):
@@ -267,15 +263,13 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
     return False
 
 
-def _pods_remain(context: ReconcileContext, config_map_uid: str, keys: Iterable[Key] | None) -> bool:
+def _pods_remain(context: ReconcileContext, config_map_uid: str) -> bool:
     """Return whether Pods must be gone for sure before the attempt, whose ConfigMap is gone, may end; delete those.
 
     All tasks are looked at first and last, and in between only those that something has happened to: to go through 10,000 for each Pod
     that is gone took minutes of the loop's time.
-
-    :param keys: as in `reconcile_framework`.
     """
-    status = context.status
+    status, keys = context.status, context.keys
     if keys is not None and status.end.remaining is not None:
         _look_for_remaining(context, status.end.remaining, keys)
         while status.end.remaining and not _remains(context, key := next(iter(status.end.remaining))):
@@ -389,7 +383,7 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
     """Delete Pods of the attempt that are no task's: created late after a scale-down, or by somebody else under our ConfigMap."""
     for key in keys:
         pod = context.pods.get(key)
-        if pod is None or key in context.busy or context.status.has(key):
+        if pod is None or key in context.busy or context.status.task(key) is not None:
             continue
         if pod.controller == context.status.attempt.object_uid and pod.deletion_start is None:
             context.actions.append(actions.DeletePod(key, pod.uid))
@@ -406,12 +400,12 @@ def _end(context: ReconcileContext, policies_too: bool) -> None:
         policies(context)
 
 
-def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
+def _tasks(context: ReconcileContext, policies_too: bool) -> None:
     """Look at the policies and the tasks of an attempt that is under way or ending."""
-    status = context.status
+    status, keys = context.status, context.keys
     context.looked_at_tasks = True
     if status.state not in COMPLETING and not context.paused:
-        _end(context, policies_too or keys is None)
+        _end(context, policies_too)
     if context.paused:
         status.end.move_until = None
     elif status.state == DELETION_PENDING and status.retry_refused:
@@ -431,7 +425,7 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
     if status.state == PREPARING and any(role.running for role in status.roles):
         status.transition(states.FRAMEWORK_RUNS, context.now)
     if status.state == DELETION_PENDING and status.retry_refused:
-        _delete_when_moved(context, keys)
+        _delete_when_moved(context)
 
 
 def note_missing(status: Status, config_map: ConfigMap | None, pods: Mapping[Key, Pod], now: float) -> None:

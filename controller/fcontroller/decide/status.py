@@ -315,10 +315,6 @@ class Status(Life):
         """Return the number of tasks of all roles, with those that are marked for deletion."""
         return sum(len(role.tasks) for role in self.roles)
 
-    def has(self, key: Key) -> bool:
-        """Return whether there is a task of this role with this index."""
-        return self.task(key) is not None
-
     def task(self, key: Key) -> Task | None:
         """Return the task of this role with this index, or None if there is none."""
         role = self.role(key[0])

@@ -280,7 +280,7 @@ def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
 
 def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
     """Take in the result of a DeletePod without a completion: the API server accepted it."""
-    if not context.status.has(key):
+    if context.status.task(key) is None:
         return  # The Pod belonged to no task.
     role, task = find(context.status, key)
     if task.state == DELETION_PENDING and task.attempt.object_uid == uid:

@@ -201,7 +201,7 @@ async def _remove_pod(api: Api, context: ActionContext, key: Key, completion: Js
 
 async def _recognize_pod(dependencies: Dependencies, api: Api, context: ActionContext, key: Key, uid: str) -> Result | None:
     found = await requests.find(api, context.pod_path(key), uid=uid)
-    if found is None or not context.status.has(key):  # Meanwhile the task may have been scaled away.
+    if found is None or context.status.task(key) is None:  # Meanwhile the task may have been scaled away.
         return None
     wrong = ["spec"] if context.renderer is None else await foreign_fields(found, context.status, context.renderer, key)
     if not wrong:
