@@ -194,7 +194,7 @@ def test_a_framework_that_is_over_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_value_that_does_not_pause_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """`kubectl annotate framework … pause=True` was taken without a word, and everything went on."""
     warnings: list[tuple[str, str]] = []
-    monkeypatch.setattr(World, "warn", lambda self, framework, reason, message: warnings.append((reason, message)), raising=False)
+    monkeypatch.setattr(World, "warn", lambda self, framework, reason, message, topic: warnings.append((reason, message)), raising=False)
     with World() as world:
         world.make({"taskRoles": [role("a", 1)]})
         runs(world, 1)

@@ -96,6 +96,29 @@ def test_the_delay_of_a_retry_is_told_of_when_it_begins() -> None:
     run_in_memory(work())
 
 
+def test_what_is_told_of_again_and_again_leaves_room_for_other_events() -> None:
+    """Each delayed retry, and each value of an annotation that does not pause, was an Event of its own: later ones were dropped."""
+
+    async def work() -> None:
+        async with lab(in_memory(), settings=SETTINGS._replace(conflict_delay=(30, 30))) as made:
+            once = {"retryPolicy": {"fancyRetryPolicy": False}}
+            codes = ",".join(["201"] * 40 + ["0"])
+            await made.make("f", {"retryPolicy": {"fancyRetryPolicy": True}, "taskRoles": [role_spec("a", 1, "0", codes, task=once)]})
+            for number in range(40):
+                patch = [{"op": "add", "path": "/metadata/annotations", "value": {names.PAUSE_ANNOTATION: f"v{number}"}}]
+                assert (await made.api.request("PATCH", path_of("frameworks", made.namespace, "f"), patch)).ok
+                await asyncio.sleep(1)
+            await made.until("f", lambda status: status["state"] == "Completed", 4000)
+            await asyncio.sleep(120)
+            events = {each["reason"]: each for each in await made.events()}
+            assert [events[reason]["count"] for reason in ("RetryDelayed", "PauseIgnored", "Completed")] == [40, 40, 1]
+            assert "attempt 40 follows" in events["RetryDelayed"]["message"]
+            assert '"v39"' in events["PauseIgnored"]["message"]
+            assert made.recorder.results["dropped"] == 0
+
+    run_in_memory(work())
+
+
 def test_every_line_says_which_framework() -> None:
     async def work() -> None:
         async with lab(in_memory()) as made:

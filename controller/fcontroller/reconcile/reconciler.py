@@ -139,7 +139,7 @@ class Reconciler:
         ignored, self._ignored_pause = self._ignored_pause, ignored_pause(framework)
         if self._ignored_pause not in ("", ignored):  # Whoever has written it may take the Framework for paused.
             said = f"The annotation {names.PAUSE_ANNOTATION} is {json.dumps(self._ignored_pause)}, and does not pause: only true does"
-            self.dependencies.report.warn(framework, "PauseIgnored", said)
+            self.dependencies.report.warn(framework, "PauseIgnored", said, topic="value")
 
     def _begin_again(self, framework: Json) -> None:
         self._halt()

@@ -32,8 +32,11 @@ class Report:
     def unsaved(self, framework: Json, error: Exception) -> None:
         """Report that the status could not be stored. Storing it is tried again."""
 
-    def warn(self, framework: Json, reason: str, message: str) -> None:
-        """Report something about a Framework that its owner should look at."""
+    def warn(self, framework: Json, reason: str, message: str, topic: str = "") -> None:
+        """Report something about a Framework that its owner should look at.
+
+        :param topic: of messages that differ and say the same, in other words each time.
+        """
 
     def broke(self, framework: Json, error: BaseException) -> None:
         """Report an internal error, after which the controller leaves the Framework alone for a while."""

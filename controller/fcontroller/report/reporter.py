@@ -130,7 +130,7 @@ class Reporter(Report):
         end = "" if attempt.completion is None else f" with {ending(attempt.completion)}"
         said = f"Attempt {attempt.id} has ended{end}, a conflict with others: attempt {attempt.id + 1} follows in {seconds:,} s"
         self._log.info(said, **_of(framework), attempt=attempt.id)
-        self._record(framework, NORMAL, "RetryDelayed", said)
+        self._record(framework, NORMAL, "RetryDelayed", said, topic="delayed")
 
     def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
         code, message = (error.code if isinstance(error, Refused) else 0), str(error)
@@ -162,10 +162,10 @@ class Reporter(Report):
             self._log.warning(message, reason=reason, **_of(framework), code=code)
         self._record(framework, WARNING, reason, message, topic)
 
-    def warn(self, framework: Json, reason: str, message: str) -> None:
+    def warn(self, framework: Json, reason: str, message: str, topic: str = "") -> None:
         if self._rarely.may((framework["metadata"]["uid"], reason)):  # Whoever may annotate it may have it warned of without an end.
             self._log.warning(message, reason=reason, **_of(framework))
-        self._record(framework, WARNING, reason, message)
+        self._record(framework, WARNING, reason, message, topic)
 
     def broke(self, framework: Json, error: BaseException) -> None:
         said = f"The controller has failed with it, and leaves it alone until it changes or some time has gone by: {error!r:.300}"
