@@ -32,8 +32,9 @@ TOGETHER = {
         "tests/drift/test_frameworks.py",
         "tests/drift/test_pods.py",
     ),
+    "hostile input": ("tests/test_attacks.py",),
 }
-"""Files and folders whose tests share what one process makes, or want no other like them at the same time."""
+"""Files and folders that begin first: their tests share what one process makes, want no other like them at once, or take minutes."""
 
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)
