@@ -26,34 +26,35 @@ if TYPE_CHECKING:
     from fcompile.pipeline.compilation import Compilation, CompileError
     from fcompile.pipeline.compiled import Compiled
 
-__all__ = [
-    "Compilation",
-    "CompileError",
-    "Compiled",
-    "CompletionPolicy",
-    "Edit",
-    "Framework",
-    "FrameworkMetadata",
-    "FrameworkSpec",
-    "Problem",
-    "Related",
-    "RetryPolicy",
-    "Rule",
-    "SettingError",
-    "Severity",
-    "Span",
-    "TaskRole",
-    "TaskRoleService",
-    "TaskRoleServicePort",
-    "TaskSpec",
-    "Waived",
-    "__version__",
-    "compile",
-]
+    __all__ = [
+        "Compilation",
+        "CompileError",
+        "Compiled",
+        "CompletionPolicy",
+        "Edit",
+        "Framework",
+        "FrameworkMetadata",
+        "FrameworkSpec",
+        "Problem",
+        "Related",
+        "RetryPolicy",
+        "Rule",
+        "SettingError",
+        "Severity",
+        "Span",
+        "TaskRole",
+        "TaskRoleService",
+        "TaskRoleServicePort",
+        "TaskSpec",
+        "Waived",
+        "__version__",
+        "compile",
+    ]
 
+_MODELS = "declare.framework"
 _MODULES = {
     "_version": ("__version__",),
-    "declare.framework": (
+    _MODELS: (
         "CompletionPolicy",
         "Framework",
         "FrameworkMetadata",
@@ -110,6 +111,8 @@ def compile(
 if not TYPE_CHECKING:  # Whoever checks types has the names above, and no others.
 
     def __getattr__(name: str) -> object:
+        if name == "__all__":
+            return _all()
         module = next((module for module, names in _MODULES.items() if name in names), None)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -124,5 +127,13 @@ if not TYPE_CHECKING:  # Whoever checks types has the names above, and no others
         return value
 
 
+def _all() -> list[str]:
+    """Return the public names, and of the models none without pydantic: `from fcompile import *` and `help(fcompile)` ask for each."""
+    from importlib.util import find_spec
+
+    has_pydantic = find_spec("pydantic") is not None
+    return sorted(["compile", *(name for module, names in _MODULES.items() if has_pydantic or module != _MODELS for name in names)])
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), "__all__", *_all()})

@@ -174,6 +174,21 @@ def test_without_pydantic_all_else_works() -> None:
     assert done.stderr.splitlines()[-1] == "ImportError: fcompile.Framework needs pydantic: install fcompile with its extra `models`"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from fcompile import *; compile(text='')",
+        "import fcompile; help(fcompile)",
+        "import inspect, fcompile as f; inspect.getmembers(f)",
+    ],
+)
+def test_without_pydantic_what_asks_for_all_names_works(code: str) -> None:
+    """`help(fcompile)` showed nothing, and whoever imported all names got none."""
+    done = python(f"import sys; sys.modules['pydantic'] = None; {code}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "needs pydantic" not in done.stdout
+
+
 def test_compiling_loads_no_pydantic() -> None:
     code = "import sys, fcompile; fcompile.compile('examples/batch.yaml').expected(); sys.exit('pydantic' in sys.modules)"
     assert python(code).returncode == 0
