@@ -77,9 +77,9 @@ class FileEntry(NamedTuple):
         most = rules.MAX_FILE_BYTES + 1
         try:
             if self.path == "-":
-                if sys.stdin is None:
+                if sys.stdin is None or sys.stdin.closed:
                     return file_problem(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in")
-                data = sys.stdin.buffer.read(most)
+                data = _from_stdin(most)
             else:
                 file = open_regular(self.path, self.real) if self.real else open(self.path, "rb")  # noqa: SIM115
                 if file is None:
@@ -97,6 +97,13 @@ class FileEntry(NamedTuple):
             return False
         with open(self.path, "rb") as file:
             return not may_hold_framework_in(iter(lambda: file.read(PIECE), b""))
+
+
+def _from_stdin(most: int) -> bytes:
+    """Return what there is to read. A program around this one may have put a stream of text there, as io.StringIO."""
+    if hasattr(sys.stdin, "buffer"):
+        return sys.stdin.buffer.read(most)
+    return sys.stdin.read(most).encode("utf-8", "surrogatepass")
 
 
 def find(paths: Sequence[str], around: str = "") -> Iterator[FileEntry]:

@@ -192,6 +192,18 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "standard input is closed" in error_of("-").message
 
 
+def test_standard_input_that_a_program_has_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As tests and notebooks do: `fcompile.compile("-")` raised an AttributeError or a ValueError."""
+    for text in (TEXT.decode(), "é\ud800"):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        (entry,) = find(["-"])
+        assert entry.content() == text.encode("utf-8", "surrogatepass")
+    closed = io.TextIOWrapper(io.BytesIO(TEXT))
+    closed.close()
+    monkeypatch.setattr(sys, "stdin", closed)
+    assert "standard input is closed" in error_of("-").message
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     for path in (tmp_path / "no.yaml", tmp_path / "no" / "a.yaml"):
         error = error_of(path)
