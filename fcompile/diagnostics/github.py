@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from fcompile.diagnostics.checkout import from_root
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.text import one_line, remarks
 from fcompile.diagnostics.visible import encodable, visible
@@ -25,7 +26,7 @@ class GithubWriter(Writer):
 def command(problem: Problem) -> str:
     """Return `::error file=…,line=…::message`, without a line end."""
     span = problem.span
-    properties: dict[str, str | int] = {"file": problem.file.removeprefix("./"), "line": span.line, "endLine": span.end_line}
+    properties: dict[str, str | int] = {"file": from_root(problem.file), "line": span.line, "endLine": span.end_line}
     if span.line == span.end_line:  # the runner drops a command with columns on different lines
         properties |= {"col": span.column, "endColumn": max(span.column, span.end_column)}
     properties["title"] = f"{problem.rule.code} {problem.rule.name}"

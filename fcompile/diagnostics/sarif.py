@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from fcompile._version import __version__
+from fcompile.diagnostics.checkout import from_root
 from fcompile.diagnostics.json import LONGEST_LINE, to_json
 from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Span, field_path
 from fcompile.diagnostics.visible import clean
@@ -60,7 +61,7 @@ def log(found: list[tuple[Problem, Waived | None]], files: list[str]) -> Json:
     run = {
         "tool": {"driver": {"name": "fcompile", "version": __version__, "rules": [_rule(rule) for rule in rules]}},
         "invocations": [{"executionSuccessful": True}],
-        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that fcompile was run in."}}},
+        "originalUriBaseIds": {_ROOT: {"description": {"text": _what_root_is()}}},
         "artifacts": [{"location": artifact(file), "roles": ["analysisTarget"]} for file in files],
         "columnKind": "unicodeCodePoints",
         "newlineSequences": ["\r\n", "\n", "\r"],
@@ -110,16 +111,20 @@ def _message(text: str) -> Json:
     return {"text": text.replace("{", "{{").replace("}", "}}")}
 
 
+def _what_root_is() -> str:
+    return "The folder that fcompile was run in." if from_root(os.curdir) == os.curdir else "The root of the git repository."
+
+
 def artifact(file: str) -> Json:
-    """Return where a file is: relative to the current folder, or as a `file:` URI when it was named by an absolute path."""
-    path = file.replace(os.sep, "/")
+    """Return where a file is: from the root of the repository, or as a `file:` URI when it was named by an absolute path."""
+    path = from_root(file).replace(os.sep, "/")
     try:
         raw = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         raw = clean(path).encode()
     if os.path.isabs(file):
         return {"uri": "file://" + ("" if path.startswith("/") else "/") + quote(raw, safe="/")}
-    return {"uri": quote(raw.removeprefix(b"./"), safe="/"), "uriBaseId": _ROOT}
+    return {"uri": quote(raw, safe="/"), "uriBaseId": _ROOT}
 
 
 def _physical(file: str, span: Span, source_line: str | None = None) -> Json:
