@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import fcompile
 from fcompile.errors import SettingError
 from fcompile.pipeline.overrides import apply, parse, refusal
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 from tests import laws
 from tests.check.frameworks import framework, role
+from tests.laws import run
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def frameworks() -> list[dict[str, Any]]:
@@ -149,3 +154,41 @@ def test_a_placeholder_that_only_an_override_has() -> None:
         assert code in built(override)[1]
     twice = "worker.task.pod.metadata.labels["
     assert "FC424" in built(f'{twice}"a0"]=x', f'{twice}"a{{{{FC_TASK_INDEX}}}}"]=y')[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("spec:", "spec: [", "FC001"),
+        ("kind: Framework", "kind: Framwork", "FC163"),
+        ("taskRoles:", "taskRols:", "FC101"),
+    ],
+)
+def test_errors_of_the_input_come_before_a_role_that_is_not_there(old: str, new: str, code: str, tmp_path: Path) -> None:
+    """With `--set`, all that was said of a file that cannot be read was `no such role; there are: none`."""
+    text = (ROOT / "examples/hello.yaml").read_text()
+    compilation = fcompile.compile(text=text.replace(old, new, 1), overrides=["greeter.taskNumber=3"])
+    assert code in [problem.rule.code for problem in compilation.problems], compilation.problems
+    with pytest.raises(fcompile.CompileError):
+        compilation.expected()
+    (tmp_path / "hello.yaml").write_text(text.replace(old, new, 1))
+    ran = run(["build", "--set", "greeter.taskNumber=3", str(tmp_path)])
+    assert (ran.code, ran.out) == (1, b"")
+    assert code in ran.err
+    assert "no such role" not in ran.err
+
+
+def test_a_missing_file_comes_before_a_role_that_is_not_there() -> None:
+    (problem,) = fcompile.compile("no.yaml", overrides=["greeter.taskNumber=3"]).problems
+    assert problem.rule.code == "FC030"
+
+
+def test_no_waived_error_hides_a_role_that_is_not_there(tmp_path: Path) -> None:
+    text = (ROOT / "examples/hello.yaml").read_text()
+    text = text.replace("  taskRoles:", "  # fcompile: waive FC101: it is meant\n  x: 1\n  taskRoles:", 1)
+    assert fcompile.compile(text=text, overrides=["greeter.taskNumber=3"]).frameworks
+    with pytest.raises(fcompile.SettingError, match="no such role"):
+        fcompile.compile(text=text, overrides=["nobody.taskNumber=3"])
+    unwaived = fcompile.compile(text=text.replace("# fcompile: waive", "#"), overrides=["nobody.taskNumber=3"])
+    with pytest.raises(fcompile.SettingError, match="no such role"):
+        list(unwaived.units())  # as where a caller has waivers of its own

@@ -12,7 +12,7 @@ from fcompile.check.places import Lookup, look_up_in
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Summary, Waived, Writer
-from fcompile.errors import InputError
+from fcompile.errors import InputError, SettingError
 from fcompile.load import Document
 from fcompile.pipeline.compiled import Compiled, compile_framework, lacking, too_large
 from fcompile.pipeline.file import File, check_file
@@ -82,7 +82,9 @@ class Compilation:
         waivers: Waivers | None = None,
         whole: bool | None = False,
     ) -> None:
-        """Read all files, and carry out the overrides, in their order, on the Frameworks in them. Raises SettingError.
+        """Read all files, and carry out the overrides, in their order, on the Frameworks in them.
+
+        Raises SettingError; not for a role that is missing while the input has errors.
 
         :param waivers: besides those in the files' comments.
         :param whole: the files are the whole project, so that an entry of the waivers file that covers none of them is unused.
@@ -92,6 +94,9 @@ class Compilation:
         self._options = options
         self._waivers = waivers
         self._whole = whole
+        self.applied: list[Applied] = []
+        self._refused: SettingError | None = None
+        """Why an override means no role, as long as the input has errors."""
         self.applied = self._override(tuple(overrides))
         if self.applied:
             # With a colon, since what is set may be a key.
@@ -100,11 +105,22 @@ class Compilation:
     def _override(self, overrides: tuple[Override, ...]) -> list[Applied]:
         if not overrides:
             return []
-        from fcompile.pipeline.overrides import apply
+        from fcompile.pipeline.overrides import apply, first_refusal
         from fcompile.schema.pod_schemas import NEWEST
         from fcompile.schema.types import types
 
-        return apply(overrides, [value for file in self._files if not file.skipped for value in file.frameworks()], types(NEWEST))
+        frameworks = [value for file in self._files if not file.skipped for value in file.frameworks()]
+        refused = first_refusal(overrides, frameworks)
+        if refused is not None and self._has_errors():
+            # They come first: a role is not there, either, when its file cannot be read, or a word above it is misspelt.
+            self._refused = refused
+            return []
+        return apply(overrides, frameworks, types(NEWEST))
+
+    def _has_errors(self) -> bool:
+        collector = _Collector()
+        self.report(collector)
+        return any(problem.severity is Severity.ERROR for problem in collector.problems)
 
     @property
     def version(self) -> int:
@@ -130,7 +146,12 @@ class Compilation:
         return report(self.checked(), self.look_up, listener, self._waivers, self._whole)
 
     def units(self) -> Iterator[Unit]:
-        """Yield each object, to be compiled, in the order of the input. There must be no errors left."""
+        """Yield each object, to be compiled, in the order of the input. There must be no errors left.
+
+        Raises SettingError for an override without a role, where a caller has waived the errors that came first.
+        """
+        if self._refused is not None:
+            raise self._refused
         for file in self._files:
             if not file.skipped:
                 for document in file.documents():

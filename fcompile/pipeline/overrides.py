@@ -126,6 +126,12 @@ def refusal(override: Override, known: Sequence[tuple[str, str]]) -> SettingErro
     return _refused(override.written, f"{len(found)} Frameworks have a role `{override.role}`: say which, {which}")
 
 
+def first_refusal(overrides: Sequence[Override], frameworks: list[dict[str, Any]]) -> SettingError | None:
+    """Return why the first of the overrides that means no single role is refused, or None."""
+    known = [(framework, name) for framework, name, _ in roles(frameworks)]
+    return next(filter(None, (refusal(override, known) for override in overrides[:MAX_OVERRIDES])), None)
+
+
 def _the_role(override: Override, frameworks: list[dict[str, Any]]) -> dict[str, Any]:
     every = list(roles(frameworks))
     refused = refusal(override, [(framework, name) for framework, name, _ in every])
