@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fcompile.commands.comparison_input import RawFile
+from fcompile.diagnostics.problem import cut
 from fcompile.diff.frameworks import Side
 from fcompile.diff.live import Live, look
 from fcompile.diff.result import Key
@@ -32,7 +33,8 @@ def frameworks(keys: Iterable[Key], context: str) -> Iterator[RawFile]:
         found = _kubectl(
             context, "get", "--ignore-not-found", "--show-managed-fields", f"--namespace={namespace}", "--", names.RESOURCE, *some
         )
-        if found:
+        if found.strip():
+            _answer(found)  # what is no JSON can be YAML without a Framework
             yield RawFile(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
 
 
@@ -67,7 +69,7 @@ def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> It
     for namespace, some in _by_namespace(key for key in after if key in before):
         selector = f"{names.FRAMEWORK_NAME} in ({','.join(some)})"
         found = _kubectl(context, "get", "pods,services", f"--selector={selector}", f"--namespace={namespace}")
-        objects = json.loads(found)["items"]
+        objects = _answer(found)["items"]
         for name in some:
             yield look(after[namespace, name].compiled, before[namespace, name].status, objects)
 
@@ -104,6 +106,18 @@ def _kubectl(context: str, *arguments: str) -> bytes:
         hint = f": {names.NO_DEFINITION}" if _NO_SUCH_KIND in reason else _NO_KUBECONFIG if _WITHOUT_KUBECONFIG in reason else ""
         raise UsageError(f"--live: kubectl says: {reason}{hint}")
     return done.stdout
+
+
+def _answer(found: bytes) -> dict[str, Any]:
+    """Return the object that kubectl printed. Raises UsageError: a program around kubectl prints what it likes."""
+    try:
+        answer = json.loads(found)
+    except (ValueError, RecursionError):
+        answer = None
+    if isinstance(answer, dict):
+        return answer
+    first = (found.decode("utf-8", "replace").splitlines() or [""])[0]
+    raise UsageError(f"--live: kubectl did not print JSON, but `{cut(first, 100)}`: is there another program around it, or a proxy?")
 
 
 def _reason(said: str) -> str:

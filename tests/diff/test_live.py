@@ -492,6 +492,24 @@ def test_only_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert capsys.readouterr().err == f"fcompile: --live: kubectl says: {expected}\n"
 
 
+@pytest.mark.parametrize("pods", [False, True])
+@pytest.mark.parametrize("answer", ["<html>log in</html>", "Switched to context a.\n{}", "{}\ndone", '{"items": [', "3"])
+def test_an_answer_that_is_no_json_is_not_taken_for_an_empty_cluster(
+    answer: str, pods: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program around kubectl prints what it likes. What runs counted as new, and the gate for the end of Pods let it pass."""
+    (tmp_path / "a.yaml").write_text(json.dumps(framework(spec())), encoding="utf-8")
+    (tmp_path / "answer").write_text(answer)
+    good, bad = ("a.yaml", "answer") if pods else ("answer", "a.yaml")
+    (tmp_path / "kubectl").write_text(f'#!/bin/sh\ncase "$*" in *pods*) /bin/cat {tmp_path}/{bad};; *) /bin/cat {tmp_path}/{good};; esac\n')
+    os.chmod(tmp_path / "kubectl", 0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["diff", "--live", "--fail-on", "ends-pods", str(tmp_path / "a.yaml")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("fcompile: --live: kubectl did not print JSON, but `")
+    assert answer.split("\n")[0] in said
+
+
 def test_a_name_is_no_option_of_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever writes the file can waive the error of its name; kubectl runs what a kubeconfig names."""
     (tmp_path / "kubectl").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {tmp_path}/asked\n')
