@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 import fcompile
 from fcompile import Framework, RetryPolicy, TaskRole, TaskSpec
@@ -158,6 +158,30 @@ def test_models_within_mappings_and_mappings_within_models() -> None:
     assert model.spec.taskRoles
     model.spec.taskRoles.append({"name": "ps", "task": {"pod": POD}})  # type: ignore[arg-type]
     assert len(fcompile.compile(frameworks=[model]).expected("pods")) == 2
+
+
+def test_a_default_of_a_subclass_is_in_the_manifest() -> None:
+    """Of a role with `taskNumber: int = 5`, one task was compiled."""
+
+    class House(RetryPolicy):
+        maxRetryCount: int | None = 3
+
+    class Task(TaskSpec):
+        retryPolicy: RetryPolicy | None = Field(default_factory=House)
+
+    class Role(TaskRole):
+        taskNumber: int | None = 5
+        team: str = "vision"
+
+    class Larger(Role):
+        name: str = "worker"
+
+    pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a:1"}]}}
+    manifest = Larger(task=Task(pod=pod)).manifest()
+    assert manifest == {"name": "worker", "taskNumber": 5, "task": {"retryPolicy": {"maxRetryCount": 3}, "pod": pod}}
+    assert Role.model_validate(manifest | {"taskNumber": 2}).manifest()["taskNumber"] == 2
+    (made,) = fcompile.compile(frameworks=[Framework(name="a", taskRoles=[Larger(task=Task(pod=pod))])]).frameworks
+    assert made.framework["spec"]["taskRoles"][0]["taskNumber"] == 5
 
 
 def test_one_alone_is_no_list() -> None:

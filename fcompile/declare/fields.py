@@ -27,6 +27,9 @@ class Also:
     """Of an object that is filled in where it is left out. Not the model's own default: a change of that would not be dumped."""
 
 
+_DECLARED = "fcompile.declare.framework"
+"""Where the models are whose defaults are the controller's."""
+
 Int32 = Annotated[int, Field(le=INT32_MAX), Also(format="int32")]
 Int64 = Annotated[int, Also(format="int64")]
 Labels = Annotated[dict[str, str] | None, Also(keys="label-key", format="label-value")]
@@ -38,8 +41,19 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="allow", validate_assignment=True, use_attribute_docstrings=True)
 
+    def model_post_init(self, context: Any, /) -> None:
+        """Take the defaults of a subclass for given: whoever writes one means it, and the controller does not know it."""
+        cls = type(self)
+        if cls.__module__ == _DECLARED:
+            return
+        declared = next((base.model_fields for base in cls.__mro__ if base.__module__ == _DECLARED and issubclass(base, Manifest)), {})
+        for name, field in declared.items():
+            own = cls.model_fields[name]
+            if not own.is_required() and (own.default, own.default_factory) != (field.default, field.default_factory):
+                self.model_fields_set.add(name)
+
     def manifest(self) -> dict[str, Any]:
-        """Return what was given, as plain mappings and lists: no default is filled in, and a null stays."""
+        """Return what was given, as plain mappings and lists: no default is filled in but that of a subclass, and a null stays."""
         return self.model_dump(exclude_unset=True, by_alias=True, warnings=False)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
