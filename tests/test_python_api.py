@@ -343,6 +343,10 @@ def test_no_exception_prints_what_acts_on_a_terminal(call: Callable[[], object])
         (lambda: fcompile.compile(text=3), "text= takes a str or bytes"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(frameworks=good()), "frameworks= takes several Frameworks"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(frameworks=3), "frameworks= takes several Frameworks"),  # type: ignore[arg-type]
+        (
+            lambda: fcompile.compile(frameworks=fcompile.compile(text=good()).frameworks),  # type: ignore[arg-type]
+            r"is compiled: write `\[one\.framework for one in …\]`",
+        ),
         (lambda: fcompile.compile({"kind": "Framework"}), "takes Frameworks by name"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(fcompile.Framework(name="a")), "takes Frameworks by name"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(3), "str, bytes or os.PathLike"),  # type: ignore[arg-type]

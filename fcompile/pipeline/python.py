@@ -16,6 +16,7 @@ from fcompile.load import rules
 from fcompile.load.files import FileEntry
 from fcompile.pipeline import settings
 from fcompile.pipeline.compilation import Compilation
+from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File, open_file
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.overrides import parse
@@ -64,6 +65,8 @@ def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
         raise TypeError("frameworks= takes several Frameworks: write one as a list of one")
     for number, framework in enumerate(frameworks):
         name = f"frameworks[{number}]"
+        if isinstance(framework, Compiled):
+            raise TypeError(f"{name} is compiled: write `[one.framework for one in …]`")
         value = _Plain(name).of(framework)
         if not is_framework(value):
             raise TypeError(f"{name} is not a Framework: it lacks its `apiVersion` or its `kind`, or has others")
