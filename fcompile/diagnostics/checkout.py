@@ -8,7 +8,7 @@ from functools import lru_cache
 
 def from_root(file: str) -> str:
     """Return the path of a file from the root of the git repository around the current folder; without one, from that folder."""
-    if os.path.isabs(file):
+    if os.path.isabs(file) or file.startswith("<"):  # `<stdin>` is in no folder
         return file
     try:
         below = _below_root(os.getcwd())

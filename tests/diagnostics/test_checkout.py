@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.test_cli import good
         ("../a.yaml", "apps/a.yaml"),
         ("../../a.yaml", "a.yaml"),
         ("/srv/a.yaml", "/srv/a.yaml"),
+        ("<stdin>", "<stdin>"),
     ],
 )
 def test_in_a_subfolder(file: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +30,7 @@ def test_in_a_subfolder(file: str, shown: str, tmp_path: Path, monkeypatch: pyte
     (tmp_path / "apps/train").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "apps/train")
     assert from_root(file) == shown
-    assert artifact(file)["uri"].removeprefix("file://") == shown
+    assert unquote(artifact(file)["uri"]).removeprefix("file://") == shown
     monkeypatch.chdir(tmp_path)
     assert from_root("./apps/a.yaml") == "apps/a.yaml"
 
