@@ -347,6 +347,8 @@ def test_no_exception_prints_what_acts_on_a_terminal(call: Callable[[], object])
             lambda: fcompile.compile(frameworks=fcompile.compile(text=good()).frameworks),  # type: ignore[arg-type]
             r"is compiled: write `\[one\.framework for one in …\]`",
         ),
+        (lambda: fcompile.compile(text="jobs/train.yaml"), "text= takes what is in a file: write `compile\\(path\\)`"),
+        (lambda: fcompile.compile(text=b"train.json\n"), "text= takes what is in a file: write `compile\\(path\\)`"),
         (lambda: fcompile.compile({"kind": "Framework"}), "takes Frameworks by name"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(fcompile.Framework(name="a")), "takes Frameworks by name"),  # type: ignore[arg-type]
         (lambda: fcompile.compile(3), "str, bytes or os.PathLike"),  # type: ignore[arg-type]
@@ -360,6 +362,11 @@ def test_no_exception_prints_what_acts_on_a_terminal(call: Callable[[], object])
 def test_other_types_are_type_errors_that_say_what_is_taken(call: Callable[[], object], says: str) -> None:
     with pytest.raises(TypeError, match=says):
         call()
+
+
+@pytest.mark.parametrize("text", ["# made from train.yaml\n", "- train.yaml", "file: train.yaml", "", "train"])
+def test_a_text_that_names_a_file_is_a_text(text: str) -> None:
+    assert fcompile.compile(text=text).problems == ()
 
 
 def test_a_part_that_stands_in_ever_more_places_is_refused() -> None:

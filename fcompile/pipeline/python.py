@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,10 @@ from fcompile.waivers.collection import Waivers
 
 TEXT = "<text>"
 """The name of a text in problems."""
+
+_LONGEST_PATH = 4096
+_PATH = re.compile(rb"[^\s:#{\[]+\.(?:yaml|yml|json)\s*")
+"""A path, given as a text: as YAML it is one word, in which nothing is found to be wrong."""
 
 
 def options(kubernetes_version: str | None, namespace: str) -> Options:
@@ -57,7 +62,10 @@ def _of_text(text: str | bytes) -> File:
     if not isinstance(text, str | bytes):
         raise TypeError(f"text= takes a str or bytes, not {type(text).__name__}")
     # Half surrogate pairs are passed on, and reported as a problem of the text.
-    return open_file(FileEntry(TEXT, "-"), text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if len(data) < _LONGEST_PATH and _PATH.fullmatch(data):
+        raise TypeError("text= takes what is in a file: write `compile(path)` for its path")
+    return open_file(FileEntry(TEXT, "-"), data)
 
 
 def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
