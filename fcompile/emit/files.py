@@ -6,6 +6,7 @@ All are first written under other names beside those that they are to have. Only
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Mapping
@@ -71,6 +72,8 @@ def _make_folder(path: str, made: list[str]) -> None:
     """Make a folder and those above it; the new ones are added to `made`."""
     missing = []
     while not os.path.isdir(path):
+        if os.path.lexists(path):
+            raise NotADirectoryError(errno.ENOTDIR, "there is a file in the place of a folder, so choose another path", path)
         missing.append(path)
         path = os.path.dirname(path)
     for one in reversed(missing):

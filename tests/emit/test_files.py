@@ -104,6 +104,15 @@ def test_a_file_in_the_place_of_a_folder(out: Path) -> None:
     assert os.listdir(out) == ["b"], "folders that were made for it are gone as well"
 
 
+def test_a_file_above_the_folder_is_named(out: Path) -> None:
+    """`File exists` was all that was said."""
+    out.write_text("mine")
+    for folder, name in ((out / "a/b", "c.yaml"), (out.parent, "out/b/c.yaml")):
+        with pytest.raises(UsageError, match=f"there is a file in the place of a folder, so choose another path: {out}$"):
+            files.write(str(folder), {name: ""})
+    assert out.read_text() == "mine"
+
+
 def test_a_text_that_is_none_writes_nothing(out: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         files.write(str(out), {"a.yaml": "a", "b.yaml": "\ud800"})
