@@ -334,7 +334,7 @@ def test_set_is_named(repository: Path) -> None:
     within = laws.run(["build", "--set", "greeter.task.pod.spec.volumes=[{}]", "--set", "greeter.task.pod.spec.volumes=[{nam: x}]", hello])
     assert "--set greeter.task.pod.spec.volumes=[{nam: x}]: `volumes[0]` has no field `nam`" in within.err
     wrong = laws.run(["build", "--set", "greeter.taskNumber=3", str(repository / "examples" / "bad" / "FC101-unknown-field.yaml")])
-    assert "--set greeter.taskNumber=3: no such role" in wrong.err
+    assert ("error[FC101]" in wrong.err, "no such role" in wrong.err) == (True, False)  # Which roles there are is not known yet.
 
 
 @pytest.mark.parametrize(
