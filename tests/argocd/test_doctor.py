@@ -82,6 +82,18 @@ def test_a_folder_without_files(app: Path, capsys: Capture) -> None:
     assert "fcompile-doctor-" not in captured.out + captured.err
 
 
+def test_no_framework(app: Path, capsys: Capture) -> None:
+    """An Application that names the plugin fails as well: Argo CD asks `discover` first."""
+    (app / "train.yaml").unlink()
+    assert doctor(app) == 1
+    assert "warning  discover: no Framework: " in (out := capsys.readouterr().out)
+    assert "`could not find cmp-server plugin`" in out
+    assert doctor(app, "-p", "allow-empty=true") == 0
+    out = capsys.readouterr().out
+    assert "ok       discover: no Framework, which is fine by the parameter allow-empty" in out
+    assert "ok       generate: 1 object (1 Service)" in out
+
+
 def test_many_links(app: Path, capsys: Capture) -> None:
     for number in range(30):
         (app / str(number)).symlink_to("/etc")

@@ -357,6 +357,21 @@ def test_discovery_goes_by_content(app: Path) -> None:
     assert inside("discover", app, environment("apps/lab")).out == "train.yaml"
 
 
+def test_discovery_where_no_framework_is_fine(app: Path) -> None:
+    """Only the Application's own parameter counts: a variable may be the sidecar's, and then other plugins' Applications have it, too."""
+
+    def discovered(value: str, **variables: str) -> tuple[int, str, str]:
+        return inside("discover", app, environment("apps/lab", [{"name": "allow-empty", "string": value}], **variables))
+
+    assert discovered("true") == (0, "train.yaml", "")
+    (app / "train.yaml").unlink()
+    assert discovered("true") == (0, ".", "")
+    assert discovered("false") == (0, "", "")
+    variables = environment("apps/lab", [], ARGOCD_ENV_FCOMPILE_ALLOW_EMPTY="true")
+    assert inside("discover", app, variables) == (0, "", "")
+    assert inside("discover", app, environment("apps/lab", ARGOCD_APP_PARAMETERS="{")) == (0, "", "")
+
+
 def test_the_definition_of_framework_is_no_framework(app: Path, repository: Path) -> None:
     (app / "train.yaml").write_text((repository / "schemas" / "framework-crd.yaml").read_text())
     assert inside("discover", app, environment("apps/lab")) == (0, "", "")

@@ -136,6 +136,14 @@ def test_discovery(server: Server, checkout: Path) -> None:
     assert server.ask("MatchRepository", checkout, "apps/web") == {2: [1]}
 
 
+def test_no_framework_is_fine_where_the_application_says_so(server: Server, checkout: Path) -> None:
+    """Argo CD calls `generate` only after a match, also for an Application that names the plugin."""
+    asked = [{"name": "allow-empty", "string": "true"}]
+    assert server.ask("MatchRepository", checkout, "apps/web", asked) == {1: [1], 2: [1]}
+    (service,) = server.manifests(checkout, "apps/web", asked)
+    assert service["metadata"]["name"] == "web"
+
+
 def test_manifests(server: Server, checkout: Path) -> None:
     service, framework = server.manifests(checkout, "apps/lab", [{"name": "train/worker.taskNumber", "string": "5"}])
     assert service["metadata"]["name"] == "web"

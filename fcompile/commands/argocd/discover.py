@@ -1,5 +1,8 @@
 """`discover`: the files that hold Frameworks, by what is in them and not by their names; nothing at all when there is none.
 
+With the parameter `allow-empty` the folder is printed then: Argo CD asks for what names the plugin, too, and calls `generate` after an
+answer only.
+
 Argo CD asks every plugin about every application that names none, so that this must be quick and must never claim what is not ours.
 """
 
@@ -12,12 +15,16 @@ from contextlib import suppress
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository
+from fcompile.commands.argocd.settings import asks_for_empty
 from fcompile.commands.argocd.sources import application_kind
 from fcompile.commands.group import command
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.errors import UsageError
 from fcompile.load.files import MAX_LEVELS, SUFFIXES, FileEntry, find, may_hold_framework
 from fcompile.pipeline.file import open_file
+
+EMPTY = "."
+"""Printed for an application without a Framework, where that is asked for."""
 
 
 @command(
@@ -33,7 +40,7 @@ def discover(*, folder: str) -> int:
 
     What is wrong with the application is for `fcompile argocd generate` to say.
     """
-    found = next(_found(enter(folder)), None)
+    found = next(_found(enter(folder)), EMPTY if asks_for_empty(os.environ) else None)
     if found is not None:
         print(at_line_start(visible(found)))
     return 0

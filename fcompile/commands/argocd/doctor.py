@@ -16,6 +16,7 @@ import click
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack, walk
 from fcompile.commands.argocd.compiled import MAX_OUTPUT
+from fcompile.commands.argocd.discover import EMPTY
 from fcompile.commands.argocd.generate import WARNING as SAID_AS_WARNING
 from fcompile.commands.argocd.generate import no_folder
 from fcompile.commands.argocd.repository import repository_of
@@ -175,10 +176,16 @@ def _discovery(replay: Replay) -> Iterator[Line]:
     (ran,) = replay.call("discover")
     if _failed(ran):
         yield ERROR, f"discover: {_failed(ran)}"
+    elif ran.out.strip() == EMPTY.encode():
+        yield OK, f"discover: no Framework, which is fine by the parameter allow-empty{_took(ran)}"
     elif ran.out:
         yield OK, f"discover: {ran.out.decode().strip()} holds a Framework{_took(ran)}"
     else:
-        yield WARNING, "discover: no Framework: an Application that names no plugin is not given to this one"
+        yield (
+            WARNING,
+            "discover: no Framework: an Application that names no plugin is not given to this one, and one that names it fails: `could not "
+            "find cmp-server plugin`; if no Framework is fine, set the parameter allow-empty to true",
+        )
 
 
 def _generation(replay: Replay) -> Iterator[Line]:

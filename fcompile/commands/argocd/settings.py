@@ -72,6 +72,17 @@ def settings(environment: Mapping[str, str]) -> Settings:
     )
 
 
+def asks_for_empty(environment: Mapping[str, str]) -> bool:
+    """Return whether a parameter of the Application says that no Framework at all is fine.
+
+    A variable does not count: it may be the sidecar's, and be there for Applications of other plugins.
+    """
+    try:
+        return dict(_parameters(environment.get(PARAMETERS, ""))).get("allow-empty") == "true"
+    except UsageError:
+        return False
+
+
 def _given(environment: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
     """Return the settings by name, and the overrides among the parameters."""
     given: dict[str, Any] = {}
