@@ -184,6 +184,25 @@ def test_actions_while_it_runs(cluster: Cluster, namespace: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_a_sync_takes_back_a_scale_and_fails_after_a_stop(cluster: Cluster, namespace: str, tmp_path: Path, way: tuple[str, ...]) -> None:
+    """As docs/argocd.md says of the actions."""
+    manifests, _ = parts(generated(tmp_path, namespace, name="train", seconds="forever", exits="0"))
+    # An action owns the field that it has changed, and Argo CD takes it back in any case.
+    applied = Applied(cluster, namespace, (*way, "--force-conflicts") if way else ())
+
+    async def work(lab: Lab) -> None:
+        await applied.apply(manifests)
+        await argo_cd_acts(cluster, lab, "train", "scale", {"worker": "3"})
+        await applied.apply(manifests)
+        assert (await lab.framework("train"))["spec"]["taskRoles"][0]["taskNumber"] == 2
+        await argo_cd_acts(cluster, lab, "train", "stop")
+        refused = await applied.kubectl("apply", "-n", namespace, *applied.way, "-f", "-", input=manifests, check=False)
+        assert "executionType stays Stop" in refused.stderr
+
+    in_lab(cluster, namespace, work)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_pause_and_a_restart_are_no_difference_and_outlast_a_sync(
     cluster: Cluster, namespace: str, tmp_path: Path, way: tuple[str, ...]
 ) -> None:
