@@ -44,6 +44,8 @@ def test_an_application_that_is_well(app: Path, capsys: Capture) -> None:
     assert "error" not in out
     assert "note     apps/lab in the repository" in out
     assert "discover: train.yaml holds a Framework" in out
+    # Without that, Argo CD takes the folder for plain files while the sidecar starts anew.
+    assert "note     discover: name the plugin in the Application: " in out
     assert "generate: 2 objects (1 Framework, 1 Service)" in out
     assert "the same twice at once" in out
     assert "announced" in out

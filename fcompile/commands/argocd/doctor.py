@@ -39,6 +39,10 @@ LARGE = 50 * 1024 * 1024
 _ANNOTATION = "the annotation argocd.argoproj.io/manifest-generate-paths"
 _SETTING = "reposerver.plugin.use.manifest.generate.paths in argocd-cmd-params-cm"
 """Without this setting the annotation only decides when an Application is refreshed."""
+_NAME_IT = (
+    "name the plugin in the Application: while the sidecar does not answer, Argo CD applies the files of one that names no tool as they "
+    "are, not compiled"
+)
 _MOST_NAMED = 3
 _MOST_LINKS = 10
 """That are shown: one is enough to be refused."""
@@ -180,6 +184,7 @@ def _discovery(replay: Replay) -> Iterator[Line]:
         yield OK, f"discover: no Framework, which is fine by the parameter allow-empty{_took(ran)}"
     elif ran.out:
         yield OK, f"discover: {ran.out.decode().strip()} holds a Framework{_took(ran)}"
+        yield NOTE, f"discover: {_NAME_IT}"
     else:
         yield (
             WARNING,
