@@ -32,6 +32,11 @@ def test_verdicts(reviewed: str | None, rules: Rules, value: bool | None, reason
     assert may_run or ("`fcompile build`" in verdict.message and "until then no Pod is made of it, and a restart waits" in verdict.message)
 
 
+def test_what_matches_is_told_of_new_pods() -> None:
+    """Those from before an edit run on: it was said that what runs is the digest of the edit."""
+    assert review(SAME, SAME, ENFORCED).message == f"New Pods are made from what was reviewed: {SAME}"
+
+
 def test_of_an_edit_that_was_not_reviewed_counts_and_policies_hold() -> None:
     head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "f"}}
     policy = {"minFailedTaskCount": 2, "minSucceededTaskCount": 1}

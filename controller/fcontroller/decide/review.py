@@ -37,7 +37,7 @@ class Rules(NamedTuple):
 def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
     """Compare the digest of what was reviewed, if there is one, with that of what would run."""
     if reviewed == digest:
-        return Verdict(True, "DigestMatches", f"What runs was reviewed: {digest}", True)
+        return Verdict(True, "DigestMatches", f"New Pods are made from what was reviewed: {digest}", True)
     held = "; until then no Pod is made of it, and a restart waits" if rules.enforce else ""
     fix = f"compile it with `fcompile build`, review and apply that{held}"
     if not reviewed:
