@@ -61,6 +61,13 @@ def test_the_helm_values_hold_the_same(plugin: Path) -> None:
     assert (helm["repoServer"]["extraContainers"], helm["repoServer"]["volumes"]) == (pod["containers"], pod["volumes"])
 
 
+def test_what_argo_cd_puts_on_a_pod_that_it_compares_is_no_difference(plugin: Path) -> None:
+    """With `application.resourceTrackingMethod: label`, each expected Pod has that label and no live one: all of them differed."""
+    ignored = values(read(plugin / "argocd-cm.yaml")["data"]["resource.customizations.ignoreDifferences.Pod"].encode())
+    names = {"annotations/argocd.argoproj.io~1hook", "annotations/argocd.argoproj.io~1tracking-id", "labels/app.kubernetes.io~1instance"}
+    assert set(ignored[0]["jsonPointers"]) == {f"/metadata/{name}" for name in names}
+
+
 def test_the_settings_hold_the_scripts(plugin: Path) -> None:
     """Text within YAML within YAML: what Argo CD reads from it in the end are the scripts."""
     data = read(plugin / "argocd-cm.yaml")["data"]

@@ -27,8 +27,13 @@ from fcompile.program import say
 SCRIPTS = Path(__file__).resolve().parent / "framework"
 LAYOUT = f"resource_customizations/{GROUP}/{KIND}"
 ACTION_NAMES = ("start", "stop", "scale", "pause", "resume", "restart")
-COMPARED_PODS = ("/metadata/annotations/argocd.argoproj.io~1hook", "/metadata/annotations/argocd.argoproj.io~1tracking-id")
-"""All that differs between an expected Pod and the live one that is what was reviewed."""
+COMPARED_PODS = (
+    "/metadata/annotations/argocd.argoproj.io~1hook",
+    "/metadata/annotations/argocd.argoproj.io~1tracking-id",
+    "/metadata/labels/app.kubernetes.io~1instance",
+)
+"""All that differs between an expected Pod and the live one that is what was reviewed. Argo CD puts the last two on what it prints: the
+label where it tracks by label."""
 CHURN = ("/status/attemptStatus/taskRoleStatuses", "/status/attemptStatus/taskRoleStatusesCompressed")
 """What changes with every task and matters to nobody who looks at the application: `status.taskCounts` says what health needs."""
 AT_REST = ("Suspended", "Healthy")
