@@ -43,15 +43,19 @@ class Kubelet:
         """The uids of the Pods that have come to their end, by name."""
         self._going: set[str] = set()
         self._known: set[str] = set()
-        self._tasks = asyncio.TaskGroup()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._path = collection("pods", namespace)
 
     async def run(self) -> None:
         """Follow Pods until cancelled."""
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
         await self._api.request("POST", "/api/v1/nodes", node)
-        async with self._tasks:
+        try:
             await Reflector(self._api, self._path, self).run()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def deleted(self, pod: Json) -> None:
         """Forget a Pod that is gone."""
@@ -74,7 +78,9 @@ class Kubelet:
             self._do(self._live, pod)
 
     def _do(self, what: Callable[[Json], Coroutine[Any, Any, None]], pod: Json) -> None:
-        self._tasks.create_task(self._try(what, pod))
+        task = asyncio.get_running_loop().create_task(self._try(what, pod))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _try(self, what: Callable[[Json], Coroutine[Any, Any, None]], pod: Json) -> None:
         while True:
