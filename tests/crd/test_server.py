@@ -299,7 +299,7 @@ class TestAPodFieldThatIsNewerThanTheDefinition:
 
     def test_kubectl_refuses_it_by_name(self, old: Cluster, reviewed: Framework) -> None:
         done = old.kubectl("apply", "-f", "-", input=json.dumps(reviewed), check=False)
-        assert (done.returncode, f'unknown field "spec.taskRoles[0].task.pod.spec.{self.FIELD}"' in done.stderr) == (1, True)
+        assert (done.returncode, f'unknown field "spec.taskRoles[0].task.pod.spec.{self.FIELD}"' in done.stderr) == (1, True), done.stderr
 
     def test_a_client_that_is_not_strict_loses_it_and_the_digest_tells(self, old: Cluster, reviewed: Framework) -> None:
         status, stored = old.api.request("POST", collection("default"), reviewed, {"fieldValidation": "Warn"})
