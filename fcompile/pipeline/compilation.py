@@ -111,16 +111,14 @@ class Compilation:
 
         frameworks = [value for file in self._files if not file.skipped for value in file.frameworks()]
         refused = first_refusal(overrides, frameworks)
-        if refused is not None and self._has_errors():
+        if refused is not None and self._errors():
             # They come first: a role is not there, either, when its file cannot be read, or a word above it is misspelt.
             self._refused = refused
             return []
         return apply(overrides, frameworks, types(NEWEST))
 
-    def _has_errors(self) -> bool:
-        collector = _Collector()
-        self.report(collector)
-        return any(problem.severity is Severity.ERROR for problem in collector.problems)
+    def _errors(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
 
     @property
     def version(self) -> int:
@@ -176,7 +174,7 @@ class Compilation:
     @cached_property
     def frameworks(self) -> tuple[Compiled, ...]:
         """Return every Framework, compiled, in the order of the files. Raises CompileError while errors remain."""
-        errors = tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
+        errors = self._errors()
         if errors:
             more = [f"… and {len(errors) - _MOST_NAMED} more"] if len(errors) > _MOST_NAMED else []
             raise CompileError("\n".join([*map(str, errors[:_MOST_NAMED]), *more]), errors)
