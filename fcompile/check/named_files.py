@@ -7,15 +7,17 @@ each folder: it is the path of a file that is written in all ways in which the f
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 from fcompile.check.objects import objects_in
 from fcompile.load import LoadError, values
 from fcompile.load.files import is_within
 from fcompile.model.values import mapping, sequence, text
 
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 _PATCHES = ("patches", "patchesJson6902", "replacements")
 """The fields whose items name a file each, by its `path`."""
 _EMBEDDING = ("configmapgenerator", "secretgenerator")
@@ -28,7 +30,7 @@ _UP = os.path.join(os.pardir, "")
 _MOST_UP = 200
 """Folders up that are counted: more lead to the root."""
 _MOST_KEPT = 4096
-"""Texts of which what they name is kept."""
+"""Results that are kept of a function."""
 
 
 class Names(NamedTuple):
@@ -103,21 +105,30 @@ def _steps_up(name: str) -> int:
     return name.split(os.sep).count(os.pardir) if name.startswith(os.pardir) else 0
 
 
+def remembered(function: Callable[[*Ts], T]) -> Callable[[*Ts], T]:
+    """Remember what a function returns, as `lru_cache` does, and the LoadError that it raises, too."""
+
+    @lru_cache(maxsize=_MOST_KEPT)
+    def result(*arguments: *Ts) -> T | LoadError:
+        try:
+            return function(*arguments)
+        except LoadError as error:
+            return error
+
+    @wraps(function)
+    def call(*arguments: *Ts) -> T:
+        found = result(*arguments)
+        if isinstance(found, LoadError):
+            raise found.with_traceback(None)  # or each time adds to it
+        return found
+
+    return call
+
+
+@remembered
 def contents(data: bytes) -> Contents:
     """Return what a text names. Raises LoadError."""
-    found = _contents(data)
-    if isinstance(found, LoadError):
-        raise found.with_traceback(None)  # or each time adds to it
-    return found
-
-
-@lru_cache(maxsize=_MOST_KEPT)
-def _contents(data: bytes) -> Contents | LoadError:
-    """Return what a text names, or why it cannot be read: that is remembered, too."""
-    try:
-        documents = list(values(data))
-    except LoadError as error:
-        return error
+    documents = list(values(data))
     strings = _strings(documents)
     listed = [text(item, "path") for one in documents for field in _PATCHES for item in sequence(one, field)]
     patches = [*listed, *(item for one in documents for item in sequence(one, "patchesStrategicMerge"))]

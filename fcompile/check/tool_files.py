@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 
-from fcompile.check.named_files import NamedFiles, Names, contents
+from fcompile.check.named_files import NamedFiles, Names, contents, remembered
+from fcompile.diagnostics.checkout import root_of, up_from
 from fcompile.load import LoadError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, is_within, read_regular
 from fcompile.load.rules import MAX_BYTES
@@ -111,7 +111,7 @@ def kind_for_tools(file: str, top: str, around: Around = in_folder) -> FileKind 
         return FileKind.ATTRIBUTES if _CHECKED_OUT.search(around(file) or b"") else None
     if never_ignored(name):
         return FileKind.IGNORE_FILE if name == IGNORE_FILE else FileKind.PARAMETERS
-    above = list(_up_from(folder, top))
+    above = list(up_from(folder, top))
     if any(_is_chart(one, around) for one in above):
         return FileKind.CHART
     if _is_patch(os.path.abspath(file), folder, top, around):
@@ -125,7 +125,7 @@ def is_embedded(file: str, top: str, around: Around = in_folder) -> bool:
     """Return whether kustomize or Helm may put the text of a file into an object: then each character counts, in comments too."""
     path = os.path.abspath(file)
     folder, name = os.path.split(path)
-    above = list(_up_from(folder, top))
+    above = list(up_from(folder, top))
     chart = next((one for one in above if _is_chart(one, around)), None)
     if chart is not None and "values" not in name.lower():
         first, *_ = os.path.relpath(path, chart).split(os.sep)
@@ -145,17 +145,12 @@ def boundary(file: str, named: str = "") -> str:
     Without a repository it is the folder that was named, or the file's own: strangers may be able to write to folders above it.
     """
     folder = os.path.dirname(os.path.abspath(file))
-    return _repository(folder) or (os.path.abspath(named) if named else folder)
-
-
-@lru_cache(maxsize=4096)
-def _repository(folder: str) -> str | None:
-    return next((parent for parent in _up_from(folder, os.sep) if os.path.lexists(os.path.join(parent, ".git"))), None)
+    return root_of(folder) or (os.path.abspath(named) if named else folder)
 
 
 @lru_cache(maxsize=4096)
 def _in_helm_chart(folder: str, top: str, around: Around) -> bool:
-    inside = list(_up_from(folder, top))
+    inside = list(up_from(folder, top))
     return any(os.path.basename(one) == "templates" and _is_chart(parent, around) for one, parent in pairwise(inside))
 
 
@@ -166,27 +161,7 @@ def _is_chart(folder: str, around: Around) -> bool:
 
 def _is_patch(path: str, folder: str, top: str, around: Around) -> bool:
     """Return whether kustomizations in the folder, or in any above it, use the file as a patch."""
-    return any(path in _patches_in(one, around) for one in _up_from(folder, top))
-
-
-def _up_from(folder: str, top: str) -> Iterator[str]:
-    """Yield the folder and all above it, up to `top`. A folder like /tmp ends the way and is left out: anybody may add files there."""
-    while not is_shared(folder):
-        yield folder
-        parent = os.path.dirname(folder)
-        if folder in (top, parent):
-            return
-        folder = parent
-
-
-@lru_cache(maxsize=4096)
-def is_shared(folder: str) -> bool:
-    """Return whether a folder is like /tmp: anybody may add files, and nobody can change another's."""
-    shared = stat.S_ISVTX | stat.S_IWOTH
-    try:
-        return os.stat(folder).st_mode & shared == shared
-    except (OSError, ValueError):
-        return False
+    return any(path in _patches_in(one, around) for one in up_from(folder, top))
 
 
 @lru_cache(maxsize=4096)
@@ -221,41 +196,30 @@ def _embedded_in(folder: str, top: str, around: Around) -> NamedFiles | None:
         return None
 
 
+@remembered
 def _plugins(folder: str, top: str, around: Around) -> tuple[Names, ...]:
     """Return the names in what configures generators and transformers: files, those of folders, and texts, also in an annotation of one.
 
     Raises LoadError for what cannot be read, or is too much.
     """
-    found = _all_plugins(folder, top, around)
-    if isinstance(found, LoadError):
-        raise found.with_traceback(None)  # or each time adds to it
-    return found
-
-
-@lru_cache(maxsize=4096)
-def _all_plugins(folder: str, top: str, around: Around) -> tuple[Names, ...] | LoadError:
-    """Return what `_plugins` does, or raises: it is asked for twice."""
-    try:
-        waiting, done, names, size = deque(contents(_kustomization(folder, around)).plugins), set[str](), list[Names](), 0
-        while waiting:
-            written = waiting.popleft()
-            inline = _INLINE.search(written) is not None
-            one = written if inline else os.path.normpath(os.path.join(folder, written))
-            if one in done or (not inline and ("\0" in one or not is_within(one, top))):
-                continue
-            done.add(one)
-            found = written.encode("utf-8", "replace") if inline else _plugin_file(one, around)
-            size += len(found)
-            if len(done) > _MOST_PLUGINS or size > MAX_BYTES:
-                raise LoadError(file_too_large(folder))
-            if found:
-                plugin = contents(found)
-                names.append(plugin.named)
-                waiting.extend(plugin.functions)
-            else:
-                waiting.extend(os.path.join(one, inner) for inner in contents(_kustomization(one, around)).strings)
-    except LoadError as error:
-        return error
+    waiting, done, names, size = deque(contents(_kustomization(folder, around)).plugins), set[str](), list[Names](), 0
+    while waiting:
+        written = waiting.popleft()
+        inline = _INLINE.search(written) is not None
+        one = written if inline else os.path.normpath(os.path.join(folder, written))
+        if one in done or (not inline and ("\0" in one or not is_within(one, top))):
+            continue
+        done.add(one)
+        found = written.encode("utf-8", "replace") if inline else _plugin_file(one, around)
+        size += len(found)
+        if len(done) > _MOST_PLUGINS or size > MAX_BYTES:
+            raise LoadError(file_too_large(folder))
+        if found:
+            plugin = contents(found)
+            names.append(plugin.named)
+            waiting.extend(plugin.functions)
+        else:
+            waiting.extend(os.path.join(one, inner) for inner in contents(_kustomization(one, around)).strings)
     return tuple(names)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from fcompile.check.objects import objects_in
-from fcompile.check.tool_files import is_shared
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
+from fcompile.diagnostics.checkout import is_shared
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import ColorChoice, Filter, Style, Summary, Writer
