@@ -49,3 +49,12 @@ def test_annotations_of_a_run_in_a_subfolder(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "apps/train.yaml").write_text(good().replace("taskNumber", "taskNumbr"))
     monkeypatch.chdir(tmp_path / "apps")
     assert run(["validate", "--format", "github", "."]).out.startswith(b"::error file=apps/train.yaml,line=")
+
+
+def test_a_folder_that_anybody_may_write_to_is_no_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's `/tmp/.git` would have changed the names of all files below."""
+    (tmp_path / "shared/own").mkdir(parents=True)
+    (tmp_path / "shared/.git").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    monkeypatch.chdir(tmp_path / "shared/own")
+    assert from_root("a.yaml") == "a.yaml"
