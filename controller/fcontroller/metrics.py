@@ -72,7 +72,8 @@ METRICS = {
     "fcontroller_pods_not_as_reviewed": Described(
         "gauge",
         "Pods that run and differ from what was reviewed in a field that it has; looked at all the time, seen within minutes. By cause:"
-        " edit: they are as before the last edit, until their tasks are retried; other: admission or somebody has changed them",
+        " edit: they are as before the last edit, until their tasks are retried; unknown: they are from before an edit that this controller"
+        " has not seen, or an older one; other: admission or somebody has changed them",
         ("cause",),
     ),
     "fcontroller_queue_depth": Described("gauge", "actions (Pods to create, to delete, …) that wait until others are done"),

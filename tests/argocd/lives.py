@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller.decide import states
-from fcontroller.decide.conditions import INTENT_REVIEWED, PODS_CREATED, PODS_STARTED, SERVICES_MADE, set_condition, set_services
+from fcontroller.decide.conditions import (
+    INTENT_REVIEWED,
+    PODS_CREATED,
+    PODS_STARTED,
+    SERVICES_MADE,
+    set_condition,
+    set_services,
+    set_up_to_date,
+)
 from fcontroller.decide.status_json import to_json
 from tests.decide.world import SETTINGS, START, World, from_json, role_spec
 
@@ -94,6 +102,12 @@ def _servers() -> Iterator[Life]:
     world = World({"taskRoles": [role_spec("server", 2, task=FOREVER), role_spec("unused", 0)]}, SETTINGS)
     world.run(5)
     yield Life("serving", _at(world, "AttemptRunning", -1), "Healthy", "2 of 2 tasks run")
+    status = from_json(_at(world, "AttemptRunning", -1)["status"])
+    status.note_template(*next(status.tasks()), "before")
+    set_up_to_date(status, 2, START)
+    (condition,) = to_json(status)["conditions"]
+    framework = _framework(world, to_json(status))
+    yield Life("serving-before-an-edit", framework, "Healthy", f"2 of 2 tasks run; {condition['message']}")
     world.finish(world.pods["server", 0], 1)
     world.settle()
     yield Life("serving-task-retried", _at(world, "AttemptRunning", -1), "Progressing", "1 of 2 tasks run")

@@ -114,10 +114,10 @@ def test_a_framework_is_frozen_once_something_has_waited_for_long(monkeypatch: p
 
 
 def test_every_problem_freezes(repository: Path) -> None:
-    """But that messages are cut: nothing waits for that."""
+    """But that messages are cut, and that Pods are from before an edit: nothing waits for that."""
     sources = [path.read_text("utf-8") for path in (repository / "controller" / "fcontroller").rglob("*.py")]
     said = {name for source in sources for name in re.findall(r"set_problem\(status, ([A-Z_]+)", source)}
-    assert {getattr(conditions, name) for name in said} == {*conditions.PROBLEMS, conditions.MESSAGES_KEPT}
+    assert {getattr(conditions, name) for name in said} == {*conditions.PROBLEMS, conditions.MESSAGES_KEPT, conditions.PODS_UP_TO_DATE}
 
 
 def test_a_status_that_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ IMAGE = "taskRoles/1/task/pod/spec/containers/0/image"
 
 
 def condition(status: Json) -> tuple[str, str]:
-    (found,) = status["conditions"]
+    (found,) = [condition for condition in status["conditions"] if condition["type"] == "IntentReviewed"]
     return found["status"], found["reason"]
 
 

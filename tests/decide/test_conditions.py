@@ -225,5 +225,5 @@ def test_who_tracks_it(labels: Any, annotation: str, tracker: str) -> None:
 def test_the_conditions_that_alerts_and_people_wait_for_are_documented(repository: Path) -> None:
     documented = "".join(page.read_text("utf-8") for page in (repository / "docs").glob("*.md"))
     kinds = [conditions.INTENT_REVIEWED, *conditions.PROBLEMS, conditions.MESSAGES_KEPT, conditions.PAUSED, conditions.ADOPTED]
-    kinds += [conditions.RETAINED, conditions.COMPLETED, conditions.SUCCEEDED]
+    kinds += [conditions.RETAINED, conditions.PODS_UP_TO_DATE, conditions.COMPLETED, conditions.SUCCEEDED]
     assert [kind for kind in kinds if f"`{kind}" not in documented] == []

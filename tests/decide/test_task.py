@@ -252,7 +252,7 @@ def test_results_that_come_late_change_nothing() -> None:
     made = context(states.RUNNING, {})
     task, revision = the_task(made), made.status.revision
     uid = str(task.attempt.object_uid)
-    pod_created(made, KEY, "another")
+    pod_created(made, KEY, "another", "template")
     pod_deleted(made, KEY, uid)
     pod_deleted(made, ("a", 7), uid)
     assert (task.state, task.attempt.object_uid, made.status.revision) == (states.RUNNING, uid, revision)
@@ -316,7 +316,7 @@ def test_a_result_is_stored_before_what_follows_from_it() -> None:
     made = context(states.RUNNING, {"phase": "Failed", "finished": DONE})
     assert (decide(made), made.status.waiting) == ([], {KEY})
     made = context(states.CREATION_PENDING)
-    pod_created(made, KEY, "made")
+    pod_created(made, KEY, "made", "template")
     assert decide(made) == []
     assert made.requeue_after == [(made.now + 300, KEY)], "if the cache does not show it until then"
 

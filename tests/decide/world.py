@@ -281,7 +281,7 @@ class World:
         if pod is None or pod["metadata"]["uid"] != uid:
             return
         if pod["made_for"] == self._made_for(context, key):
-            pod_created(context, key, uid)
+            pod_created(context, key, uid, "template")
         elif not context.paused:
             self.delete_pod(key, uid)
 
@@ -311,7 +311,7 @@ class World:
         pod["made_for"] = self._made_for(context, key)
         self.pods[key] = pod
         self.made[name] = self.made.get(name, 0) + 1
-        pod_created(context, key, pod["metadata"]["uid"])
+        pod_created(context, key, pod["metadata"]["uid"], "template")
         self._kubelet(key, pod)
 
     def _kubelet(self, key: Key, pod: Json) -> None:

@@ -46,6 +46,9 @@ SERVICES_MADE = "ServicesMade"
 
 ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
+
+PODS_UP_TO_DATE = "PodsUpToDate"
+"""Whether all Pods were made from the spec as it is since the last edit that is in force. Only said once some were not."""
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
 _WAITS_FOR_TURN: Final = "WaitsForTurn"
@@ -150,6 +153,20 @@ def set_started(status: Status, reason: str, message: str, generation: int, now:
     reason = reason if not reason or _REASON.fullmatch(reason) else "Waiting"
     fine = _unless_over(status, PODS_STARTED, ("Started", "No Pod waits to start"), "No Pod is to start any more")
     set_problem(status, PODS_STARTED, reason, message, fine, generation, now)
+
+
+def set_up_to_date(status: Status, generation: int, now: float) -> None:
+    """Set the condition of Pods that were made before an edit. After the attempt it still says how many there were."""
+    outdated = {role.name: role.outdated for role in status.roles if role.outdated}
+    reason, message = "", ""
+    if outdated and status.state in CREATED:
+        wanted = sum(len(role.tasks) - role.deletion_pending for role in status.roles)
+        which = some([f"{count:,} of role {name}" for name, count in outdated.items()], ", ")
+        are = f"{sum(outdated.values()):,} of {wanted:,} tasks have Pods from before the last edit ({which})"
+        reason = "BeforeEdit"
+        message = f"{are}. A task gets a new one when it is retried, and all do when the annotation {names.RESTART_ANNOTATION} changes"
+    fine = _unless_over(status, PODS_UP_TO_DATE, ("UpToDate", "No Pod is from before the last edit"), "No Pod is to be made any more")
+    set_problem(status, PODS_UP_TO_DATE, reason, message, fine, generation, now)
 
 
 def _unless_over(status: Status, kind: str, fine: tuple[str, str], over: str) -> tuple[str, str]:

@@ -12,10 +12,11 @@ one in memory, or what the spec lowers to. Where there is none, nothing is creat
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import NamedTuple
 
-from fcontroller.decide.status import IntentRecord
+from fcontroller.decide.states import CREATED
+from fcontroller.decide.status import IntentRecord, Status
 
 
 class LoweredSpec(NamedTuple):
@@ -57,3 +58,38 @@ def plan_intent(record: IntentRecord, named: bool, spec: LoweredSpec, stored: st
     adopted = record.adopted or digest is None
     write = wanted if wanted is not None and named and record.next == wanted and stored is not None else None
     return IntentPlan(IntentRecord(digest, wanted, generation, adopted), write)
+
+
+_LOST = "lost"
+"""What stands for the hash of a template that nobody has any more: Pods made from it are taken for other ones than those of an edit."""
+
+
+def note_edit(status: Status, templates: Mapping[str, str], edited: Mapping[str, str]) -> bool:
+    """Note what Pods are made from, for each role of which an edit is about to change that. Return whether that is new.
+
+    :param templates: the hash for each role; none: they are lost. :param edited: the same of the edit.
+    """
+    is_new = False
+    for role in status.roles:
+        template = templates.get(role.name) if templates else _LOST
+        if template is not None and role.pod_template_hash is None and template != edited.get(role.name, template):
+            role.pod_template_hash, is_new = template, True
+    if is_new:
+        status.touch()
+    return is_new
+
+
+def apply_edit(status: Status, edited: Mapping[str, str]) -> None:
+    """Note what Pods are made from now, and of each Pod that was made from something else, from what.
+
+    :param edited: the hash for each role.
+    """
+    for role in status.roles:
+        before, template = role.pod_template_hash, edited.get(role.name)
+        if before is None or template in (None, before):
+            continue
+        role.pod_template_hash = template
+        status.touch()
+        for task in role.tasks:
+            made_from = task.attempt.pod_template_hash or (before if task.state in CREATED else template)
+            status.note_template(role, task, None if made_from == template else made_from)

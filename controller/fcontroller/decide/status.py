@@ -73,6 +73,8 @@ class Attempt:
     object_uid: str | None = None
     completion: Json | None = None
     """The completion status, which never changes once it is there."""
+    pod_template_hash: str | None = None
+    """Of what a task's Pod was made from, where that is not what Pods of its role are made from now."""
 
     def created(self, uid: str) -> None:
         """Record that the object of this attempt was created with this uid."""
@@ -151,6 +153,11 @@ class Task(Life):
         self.pod_host_ip: str | None = None
 
     @property
+    def is_outdated(self) -> bool:
+        """Return whether its Pod was made before the last edit of what Pods of its role are made from."""
+        return self.attempt.pod_template_hash is not None and not self.deletion_pending
+
+    @property
     def counted(self) -> str:
         """Return what the completion policies count this task as: "running", "failed", "succeeded", or "" for none of them."""
         if self.deletion_pending:
@@ -173,9 +180,13 @@ class Role:
         self.running = self.failed = self.succeeded = 0
         self.deletion_pending = 0
         """Tasks that are to be deleted, in whatever state."""
+        self.pod_template_hash: str | None = None
+        """Of what Pods are made from now, as far as an edit in this attempt has asked for it."""
+        self.outdated = 0
+        """Tasks whose Pods were made from something else."""
 
     def count(self, task: Task, by: int) -> None:
-        """Add a task to the counts (1), or take it out (-1). To be called before and after whatever `Task.counted` depends on."""
+        """Add a task to the counts (1), or take it out (-1). To be called before and after whatever the counts depend on."""
         counted = task.counted
         if counted == "running":
             self.running += by
@@ -184,6 +195,7 @@ class Role:
         elif counted == "succeeded":
             self.succeeded += by
         self.deletion_pending += by * task.deletion_pending
+        self.outdated += by * task.is_outdated
 
     @property
     def completed(self) -> int:
@@ -301,6 +313,14 @@ class Status(Life):
     def lose_pod(self, task: Task) -> None:
         """Note that the Pod which a completed task has left does not stay."""
         task.pod_kept, task.changed = False, self.touch()
+
+    def note_template(self, role: Role, task: Task, template: str | None) -> None:
+        """Note the hash of what a task's Pod was made from; None: it is what Pods of the role are made from now."""
+        if task.attempt.pod_template_hash != template:
+            role.count(task, -1)
+            task.attempt.pod_template_hash = template
+            role.count(task, 1)
+            self.touch()
 
     def role(self, name: str) -> Role | None:
         """Return the role with this name, or None if there is none. For its tasks it is asked 10,000 times in one turn."""

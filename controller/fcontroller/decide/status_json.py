@@ -160,6 +160,7 @@ class _RoleStatus(msgspec.Struct):
     name: Any
     instanceUID: Any
     podGracefulDeletionTimeoutSec: Any = None
+    podTemplateHash: Any = None
     taskStatuses: list[msgspec.Raw] | None = None
 
 
@@ -171,24 +172,27 @@ def _roles(attempt: Mapping[str, Any]) -> Iterator[tuple[Role, Iterable[Json]]]:
     """Yield each role and its tasks. Those that are compressed are read one by one: all at once, they take a tenth of a second."""
     if packed := packed_tasks(attempt):
         for one in _decode_roles(packed):
-            yield _role_of(one.name, one.instanceUID, one.podGracefulDeletionTimeoutSec), map(_decode, one.taskStatuses or ())
+            role = _role_of(one.name, one.instanceUID, one.podGracefulDeletionTimeoutSec, one.podTemplateHash)
+            yield role, map(_decode, one.taskStatuses or ())
         return
     for value in attempt.get("taskRoleStatuses") or ():
-        role = _role_of(value["name"], value["instanceUID"], value.get("podGracefulDeletionTimeoutSec"))
-        yield role, value.get("taskStatuses") or ()
+        timeout, template = value.get("podGracefulDeletionTimeoutSec"), value.get("podTemplateHash")
+        yield _role_of(value["name"], value["instanceUID"], timeout, template), value.get("taskStatuses") or ()
 
 
 def _role_head(role: Role) -> bytes:
     own = {"name": role.name, "instanceUID": role.instance_uid, "podGracefulDeletionTimeoutSec": role.graceful_deletion_timeout}
+    if role.pod_template_hash:
+        own["podTemplateHash"] = role.pod_template_hash
     return _encode({**own, "taskStatuses": ()}).removesuffix(b"]}")
 
 
-def _role_of(name: Any, instance_uid: str, graceful_deletion_timeout: int | None) -> Role:
+def _role_of(name: Any, instance_uid: str, graceful_deletion_timeout: int | None, template: str | None) -> Role:
     # It is a part of paths: `x?`, `../` or a line end would lead to the objects of others.
     if not accepts("framework-name")(name):
         raise ValueError(f"no role can be called {name!r:.100}")
     role = Role(name, instance_uid)
-    role.graceful_deletion_timeout = graceful_deletion_timeout
+    role.graceful_deletion_timeout, role.pod_template_hash = graceful_deletion_timeout, template
     return role
 
 
@@ -204,7 +208,7 @@ def _attempt_of(attempt: Attempt) -> tuple[Any, ...]:
 def _content(task: Task) -> tuple[Any, ...]:
     """Return all that a task's JSON is made from."""
     places = task.attempt.object_name, task.attempt.object_uid, task.pod_node_name, task.pod_ip, task.pod_host_ip
-    own = task.index, task.instance_uid, task.deletion_pending, task.pod_kept
+    own = task.index, task.instance_uid, task.deletion_pending, task.pod_kept, task.attempt.pod_template_hash
     return _life_of(task), _attempt_of(task.attempt), (*places, *own)
 
 
@@ -216,10 +220,12 @@ def _known_text(task: Task, content: tuple[Any, ...]) -> bytes:
 
 
 def _task_text(content: tuple[Any, ...]) -> bytes:
-    life, attempt, (name, object_uid, node, ip, host_ip, index, instance_uid, deletion_pending, kept) = content
+    life, attempt, (name, object_uid, node, ip, host_ip, index, instance_uid, deletion_pending, kept, template) = content
     pod = {"podName": name, "podUID": object_uid, "podNodeName": node, "podIP": ip, "podHostIP": host_ip}
     if kept:  # Like other fields that are not upstream's, only there when it says something.
         pod["podKept"] = True
+    if template:
+        pod["podTemplateHash"] = template
     own = {"index": index, "instanceUID": instance_uid, "deletionPending": deletion_pending}
     return _encode({**own, **_life(life), "attemptStatus": {**_attempt(attempt), **pod}})
 
@@ -239,6 +245,7 @@ def _task_from_json(value: Json) -> Task:
     task.pod_kept = bool(attempt.get("podKept"))
     _life_from_json(task, value)
     _attempt_from_json(task.attempt, attempt, attempt.get("podUID"))
+    task.attempt.pod_template_hash = attempt.get("podTemplateHash")
     task.pod_node_name, task.pod_ip, task.pod_host_ip = attempt.get("podNodeName"), attempt.get("podIP"), attempt.get("podHostIP")
     return task
 

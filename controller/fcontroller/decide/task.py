@@ -248,7 +248,9 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         task.retries.delay = None
         context.status.transition_task(role, task, states.TASK_RETRIED, context.now, decision.kind)
         context.status.forget(task)
+        role.count(task, -1)
         task.begin_attempt(names.pod_name(context.name, role.name, task.index), context.now)
+        role.count(task, 1)
         is_stored(context, role, task)
 
 
@@ -270,11 +272,15 @@ def _create(context: ReconcileContext, role: Role, task: Task) -> None:
         context.actions.append(actions.CreatePod(role.key(task)))
 
 
-def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
-    """Take in the result of a CreatePod: the Pod exists with this uid."""
+def pod_created(context: ReconcileContext, key: Key, uid: str, template: str) -> None:
+    """Take in the result of a CreatePod: the Pod exists with this uid.
+
+    :param template: the hash of what it was made from, which an edit may have replaced since.
+    """
     role, task = find(context.status, key)
     if task.state == CREATION_PENDING:
         task.attempt.created(uid)
+        context.status.note_template(role, task, None if role.pod_template_hash in (None, template) else template)
         context.status.transition_task(role, task, states.TASK_CREATED, context.now)
 
 

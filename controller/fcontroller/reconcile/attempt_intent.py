@@ -11,7 +11,7 @@ from fcompile.lower.digest import KNOWN, version_of
 from fcontroller import intent as intents
 from fcontroller.api import Json
 from fcontroller.decide.conditions import INTENT_STORED, is_said, set_problem, set_reviewed
-from fcontroller.decide.intents import LoweredSpec, plan_intent
+from fcontroller.decide.intents import LoweredSpec, apply_edit, note_edit, plan_intent
 from fcontroller.decide.review import Verdict, in_force, review, with_roles, with_what_runs
 from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING
@@ -22,7 +22,7 @@ from fcontroller.mailbox import IntentLowered, IntentRead, IntentRefused, Mailbo
 from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.lowering import Lowering
-from fcontroller.reconcile.pod_renderer import PodRenderer
+from fcontroller.reconcile.pod_renderer import PodRenderer, template_hashes
 from fcontroller.reconcile.services import Services
 
 _STORED = ("Stored", "The attempt's ConfigMap holds the intent in force")
@@ -162,8 +162,12 @@ class AttemptIntent:
                 self._say_stored(status, framework)
             return
         keeper.expect(plan.record.next or "")
+        if plan.record.next is not None and self._note_edit(status, framework, plan.record.next):
+            status.named, plan = status.revision, plan._replace(write=None)  # The ConfigMap will forget what was in force.
         if plan.record != record:
             status.intent, revision = plan.record, status.touch()
+            if plan.record.digest != record.digest and (renderer := self.renderer(status, framework)) is not None:
+                apply_edit(status, renderer.template_hashes)
             status.named = revision if plan.record.next not in (None, record.next) else status.named
         record = status.intent
         keeper.keep_only(record.digest, record.next)
@@ -177,6 +181,13 @@ class AttemptIntent:
         elif keeper.orphaned and record.digest and record.digest == keeper.stored and record.digest in keeper.held:
             keeper.write(record.digest, uid, framework, status.attempt.id, repair=True)
         self._say_stored(status, framework)
+
+    def _note_edit(self, status: Status, framework: Json, edit: str) -> bool:
+        """Note what Pods are made from before an edit is stored, once that is known. Return whether that is new."""
+        held, renderer = self._keeper.held.get(edit), self.renderer(status, framework)
+        if held is None or (renderer is None and (self._keeper.stored is None or not status.intent.digest)):
+            return False
+        return note_edit(status, renderer.template_hashes if renderer else {}, template_hashes(held.intent))
 
     def _is_wanted(self, edit: str, uid: str, status: Status) -> bool:
         """Return whether an edit is still to be stored, in the ConfigMap with that uid."""

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from fcompile.diagnostics.visible import listed
 from fcompile.model import names
@@ -22,6 +23,7 @@ from fcontroller.log import Log, Rarely
 from fcontroller.observe.cache import task_of
 from fcontroller.reconcile.controller import Controller
 from fcontroller.reconcile.pod_renderer import PodRenderer
+from fcontroller.reconcile.reconciler import Reconciler
 
 _PAUSE = 60.0
 """Seconds between one round and the next."""
@@ -31,25 +33,38 @@ _BREATH = 1.0
 """Seconds between one page and the next. So comparing takes half a percent of the time, and 10,000 Pods take seven minutes."""
 
 
+CAUSES = _EDIT, _OTHER, _UNKNOWN = "edit", "other", "unknown"
+"""Why Pods differ. Unknown: they are from before an edit, and what they were made from is not there to compare them with."""
+
+
+class _Seen(NamedTuple):
+    """What Pods of an attempt are made from, as the last round has seen it."""
+
+    last: PodRenderer
+    is_reviewed: bool
+    before: PodRenderer | None = None
+    """The same before the last edit that was seen."""
+    may_run_on: bool = True
+    """Whether Pods of before that edit are as they may be."""
+
+
 class Inspector:
     """Looks at the Pods of one controller's Frameworks."""
 
     def __init__(self, controller: Controller, log: Log, pause: float = _PAUSE) -> None:
         self._controller, self._log, self._pause = controller, log, pause
         self._rarely = Rarely(time.time)
-        self._found: dict[Name, dict[str, list[str]]] = {}
-        """By Framework: the uids of Pods that differ, and the fields; none where they are as before the last edit."""
-        self._renderers: dict[Name, tuple[PodRenderer | None, PodRenderer, bool]] = {}
-        """By Framework: what Pods were made from before the last edit of the attempt that was seen, what they are made from now, and
-        whether that was reviewed."""
+        self._found: dict[Name, dict[str, str]] = {}
+        """By Framework: the uids of Pods that differ, and the cause."""
+        self._seen: dict[Name, _Seen] = {}
 
     @property
     def differing(self) -> Mapping[str, int]:
         """Return, by cause, how many Pods are known to differ in a field that their attempt's intent sets."""
-        known, causes = self._controller.reconcilers, Counter(edit=0, other=0)
+        known, causes = self._controller.reconcilers, Counter(dict.fromkeys(CAUSES, 0))
         for name, found in self._found.items():
             pods = known[name].owned.pods.values() if found and name in known else ()
-            causes.update("other" if found[pod.uid] else "edit" for pod in pods if pod.uid in found)
+            causes.update(found[pod.uid] for pod in pods if pod.uid in found)
         return causes
 
     async def run(self) -> None:
@@ -69,7 +84,7 @@ class Inspector:
             self._found.clear()
             return
         self._note_edits()
-        looked: dict[Name, dict[str, list[str]]] = {}
+        looked: dict[Name, dict[str, str]] = {}
         path = collection("pods", self._controller.namespace)
         pages, breath = Pages(self._controller.dependencies.api, path, {"labelSelector": names.FRAMEWORK_NAME}, largest=_PAGE), Breath()
         while True:
@@ -90,20 +105,20 @@ class Inspector:
 
     def _note_edits(self) -> None:
         """Keep what the Pods of each attempt were made from before its last edit."""
-        noted: dict[Name, tuple[PodRenderer | None, PodRenderer, bool]] = {}
+        noted: dict[Name, _Seen] = {}
         for name, reconciler in self._controller.reconcilers.items():
             if renderer := reconciler.renderer:
                 reviewed = intents.reviewed_digest(reconciler.framework) == renderer.intent.digest
-                before, last, was_reviewed = self._renderers.get(name, (None, renderer, reviewed))
-                if last.config_map_uid != renderer.config_map_uid:
-                    before = None
-                elif last.intent.digest == renderer.intent.digest:
-                    reviewed = reviewed or was_reviewed  # The digest of an edit may be there by now that is not in force yet.
+                seen = self._seen.get(name)
+                if seen is None or seen.last.config_map_uid != renderer.config_map_uid:
+                    noted[name] = _Seen(renderer, reviewed)
+                elif seen.last.intent.digest == renderer.intent.digest:
+                    # The digest of an edit may be there by now that is not in force yet.
+                    noted[name] = seen._replace(last=renderer, is_reviewed=reviewed or seen.is_reviewed)
                 else:
                     # Otherwise the Framework says that what runs was reviewed, and nobody would be told of Pods that never were.
-                    before = last if was_reviewed or not reviewed else None
-                noted[name] = before, renderer, reviewed
-        self._renderers = noted
+                    noted[name] = _Seen(renderer, reviewed, seen.last, may_run_on=seen.is_reviewed or not reviewed)
+        self._seen = noted
 
     def _warn(self, why: str) -> None:
         if self._rarely.may("unseen"):
@@ -113,21 +128,29 @@ class Inspector:
         if self._rarely.may(what):
             self._log.error(what, error=traceback.format_exc())
 
-    async def _look(self, pod: Json, looked: dict[Name, dict[str, list[str]]]) -> None:
+    async def _look(self, pod: Json, looked: dict[Name, dict[str, str]]) -> None:
         metadata = pod["metadata"]
         name = metadata["namespace"], task_of(metadata["name"])[0]
         reconciler = self._controller.reconcilers.get(name)
         fields = await reconciler.differing_fields(pod, reconciler.renderer) if reconciler else []
         if reconciler and fields:
-            before, *_ = self._renderers.get(name, (None,))
-            if before and not await reconciler.differing_fields(pod, before):
-                fields = []
-            looked.setdefault(name, {})[metadata["uid"]] = fields
+            cause = await self._cause(reconciler, pod)
+            looked.setdefault(name, {})[metadata["uid"]] = cause
             found = self._found.setdefault(name, {})
             # The Pods of an adopted attempt were looked at, and reported, when it was taken over.
-            if fields and not any(found.values()) and reconciler.status and not reconciler.status.intent.adopted:
+            if cause == _OTHER and _OTHER not in found.values() and reconciler.status and not reconciler.status.intent.adopted:
                 self._controller.dependencies.report.warn(reconciler.framework, "PodsDiffer", _message(metadata["name"], fields))
-            found[metadata["uid"]] = fields
+            found[metadata["uid"]] = cause
+
+    async def _cause(self, reconciler: Reconciler, pod: Json) -> str:
+        """Return why a task's Pod differs from the intent in force."""
+        seen, (_, key) = self._seen.get(reconciler.key), task_of(pod["metadata"]["name"])
+        if seen and seen.before and seen.may_run_on and not await reconciler.differing_fields(pod, seen.before):
+            return _EDIT
+        task = reconciler.status.task(key) if reconciler.status else None
+        template = task.attempt.pod_template_hash if task else None
+        known = [renderer.template_hashes.get(key[0]) for renderer in (seen.last, seen.before) if renderer] if seen else []
+        return _UNKNOWN if template is not None and template not in known else _OTHER
 
 
 def _message(pod: str, fields: list[str]) -> str:

@@ -158,7 +158,7 @@ async def _create_pod(when_wanted: Api, context: ActionContext, key: Key) -> Res
         if completion is None:
             raise
         return await _remove_pod(when_wanted, context, key, completion)
-    return partial(pod_created, key=key, uid=uid)
+    return partial(pod_created, key=key, uid=uid, template=context.renderer.template_hashes[role.name])
 
 
 async def _collect(api: Api, context: ActionContext, key: Key) -> None:
@@ -203,9 +203,10 @@ async def _recognize_pod(dependencies: Dependencies, api: Api, context: ActionCo
     found = await requests.find(api, context.pod_path(key), uid=uid)
     if found is None or context.status.task(key) is None:  # Meanwhile the task may have been scaled away.
         return None
-    wrong = ["spec"] if context.renderer is None else await foreign_fields(found, context.status, context.renderer, key)
-    if not wrong:
-        return partial(pod_created, key=key, uid=uid)
+    renderer = context.renderer
+    wrong = ["spec"] if renderer is None else await foreign_fields(found, context.status, renderer, key)
+    if renderer is not None and not wrong:
+        return partial(pod_created, key=key, uid=uid, template=renderer.template_hashes[key[0]])
     await requests.delete(api, context.pod_path(key), uid)
     # If admission changes each Pod, and no answer to a creation arrives, this goes on and on.
     fields = listed([f"`{field}`" for field in wrong], 1)

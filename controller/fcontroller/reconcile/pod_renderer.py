@@ -10,7 +10,9 @@ import asyncio
 import json
 import re
 import uuid
-from functools import partial
+from collections.abc import Mapping
+from functools import cached_property, partial
+from hashlib import sha256
 from typing import NamedTuple
 
 import msgspec
@@ -62,6 +64,10 @@ class PodRenderer:
         """Return whether a role is in the intent. Of another one there are no Pods."""
         return role_status.name in self._roles
 
+    @cached_property
+    def template_hashes(self) -> Mapping[str, str]:
+        return template_hashes(self.intent)
+
     def pod(self, attempt: int, role_status: Role, task: Task) -> bytes:
         """Return the Pod of a task's attempt as JSON.
 
@@ -97,6 +103,14 @@ class PodRenderer:
     def _make(self, role: RoleIntent, attempt: int, role_uid: str, index: int | str, task_uid: str, task_attempt: int | str) -> Json:
         values = ClusterValues(self._framework_uid, attempt, self._config_map["uid"], role_uid, task_uid, task_attempt)
         return intents.pod(role, self.namespace, index, values, self._config_map)
+
+
+def template_hashes(intent: Intent) -> Mapping[str, str]:
+    """Return, by role, a hash of what Pods are made from.
+
+    It is short, since each of 10,000 tasks may have one in its status, and only tells the edits of one attempt apart.
+    """
+    return {role.name: sha256(json.dumps(role.pod, sort_keys=True).encode()).hexdigest()[:10] for role in intent.roles}
 
 
 def _text(pod: Json) -> str:

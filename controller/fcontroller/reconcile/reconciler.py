@@ -25,7 +25,7 @@ from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Name, Projection, Unreachable, full_name, version_of
 from fcontroller.breath import Breath, turns
 from fcontroller.decide import actions
-from fcontroller.decide.conditions import SERVICES_MADE, is_false, set_adopted, set_completed, set_services
+from fcontroller.decide.conditions import SERVICES_MADE, is_false, set_adopted, set_completed, set_services, set_up_to_date
 from fcontroller.decide.context import ReconcileContext, deadline
 from fcontroller.decide.framework import kept_keys, note_missing, reconcile_framework
 from fcontroller.decide.owners import controller_of
@@ -278,6 +278,7 @@ class Reconciler:
             self._maintain_intent(self.status)
         context = self._decide()
         self._prepare_intent(context.status)
+        set_up_to_date(context.status, context.generation, context.now)
         self.waits.say(context.status, self.framework, self.spec, self.paused, context.may_create)
         self.workers.advance(context.actions, self._action_context)
         runs = context.status.state in CREATED and not context.deleting and not self.paused

@@ -16,7 +16,8 @@ local function result(health, message)
     message = "attempt " .. (retries + 1) .. ": " .. message
   end
   for _, condition in ipairs(status.conditions or {}) do
-    if health == "Progressing" and waits[condition.type] and condition.status == "False" then
+    local counts = condition.type == "PodsUpToDate" or (health == "Progressing" and waits[condition.type])
+    if counts and condition.status == "False" then
       message = message .. "; " .. (condition.message or condition.type)
     end
   end
