@@ -102,7 +102,7 @@ class RoleSize(NamedTuple):
 
 
 class FrameworkDiff(NamedTuple):
-    """What differs in a Framework. One that is `added` or `removed` as a whole has no changes."""
+    """What differs in a Framework."""
 
     namespace: str
     name: str
@@ -111,6 +111,7 @@ class FrameworkDiff(NamedTuple):
     effect: Effect
     """The strongest effect of its changes."""
     changes: tuple[Change, ...]
+    """Of one that is added, all that it says; of one that is removed, none."""
     roles: tuple[RoleSize, ...]
     resources: dict[str, tuple[int, int]]
     """What all Pods request, before and after, in billionths."""
@@ -136,6 +137,8 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
         changes = tuple(_changes(before, after))
         if not changes:
             return None
+    elif after is not None:
+        changes = tuple(_contents(after))
     effect = max((change.effect for change in changes), key=ORDER.index, default=Effect.ON_THE_FLY)
     ends_pods = effect is not Effect.REFUSED and any(change.ends_pods for change in changes)
     if before is not None and after is None:
@@ -152,6 +155,21 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
         after=after and after.place(),
         ends_pods=ends_pods,
     )
+
+
+def _contents(side: Side) -> Iterator[Change]:
+    """Yield all that a new Framework says but for defaults: under a new name, whatever else is new of it would not be seen."""
+    framework, intent = side.compiled.framework, side.compiled.intent
+    own = {f"metadata.{key}": value for key, value in _metadata(framework).items() if value}
+    own |= {f"spec.{field}": framework["spec"].get(field) for field in FRAMEWORK_TYPES["FrameworkSpec"] if field != "taskRoles"}
+    for field, value in own.items():
+        if value not in (None, "", "Start", _default("RetryPolicy")):
+            yield Change("", "framework", field, ABSENT, value, Effect.ON_THE_FLY, "")
+    context = _Context(intent, side, State.WAITS, None, {})
+    for role in intent.roles:
+        for change in context.role(role.name, None, role):
+            if change.field != "role":  # Their numbers of tasks are in `roles`.
+                yield change._replace(effect=Effect.ON_THE_FLY, reason="")
 
 
 def _changes(before: Side, after: Side) -> Iterator[Change]:

@@ -47,7 +47,7 @@ def _framework(framework: FrameworkDiff) -> dict[str, Any]:
             name: {"before": shown(name, framework.resources[name][0]), "after": shown(name, framework.resources[name][1])}
             for name in sorted(framework.resources, key=by_importance)
         },
-        "changes": map(_change, framework.changes),
+        "changes": map(_change, framework.changes if framework.kind == "changed" else ()),
     }
 
 
@@ -67,7 +67,7 @@ def _object(thing: ObjectDiff) -> dict[str, Any]:
         "endsPods": thing.ends_pods,
         "before": thing.before or None,
         "after": thing.after or None,
-        "changes": _differences(thing.differences),
+        "changes": _differences(thing.differences if thing.change == "changed" else ()),
     }
 
 

@@ -55,8 +55,9 @@ def write(result: Result) -> Iterator[str]:
         *((one, partial(section.object, one)) for one in result.objects),
         *((one, partial(section.live, one)) for one in result.live),
     ]
-    size, left_out = 0, list[Any]()
-    for one, render in sections:
+    size, texts, left_out = 0, dict[int, str](), list[Any]()
+    # Whoever wants to hide what ends Pods could add as much as fits before it.
+    for place, (one, render) in sorted(enumerate(sections), key=lambda section: not _ends_pods(section[1][0])):
         budget.left = MOST - size
         text = ""
         if len(left_out) < _TRIED:
@@ -66,7 +67,8 @@ def write(result: Result) -> Iterator[str]:
             left_out.append(one)
         else:
             size += len(text)
-            yield str(text)
+            texts[place] = str(text)
+    yield from (texts[place] for place in sorted(texts))
     if left_out:
         yield f"\n… and {counted(len(left_out), 'more object')} that would not fit into a comment:\n\n"
         yield from _named(left_out)
@@ -75,13 +77,17 @@ def write(result: Result) -> Iterator[str]:
 def _named(some: list[Any]) -> Iterator[str]:
     """Yield a line for each thing that is left out, as far as there is room; first for those that end Pods."""
     left = MOST_NAMED
-    for place, one in enumerate(sorted(some, key=lambda one: not getattr(one, "ends_pods", False))):
+    for place, one in enumerate(sorted(some, key=lambda one: not _ends_pods(one))):
         line = f"- {_line(one)}\n"
         left -= len(line)
         if left < 0:
             yield f"- and {len(some) - place:,} more\n"
             return
         yield line
+
+
+def _ends_pods(one: Any) -> bool:
+    return bool(getattr(one, "ends_pods", False))
 
 
 def _line(one: Any) -> str:

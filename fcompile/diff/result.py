@@ -14,6 +14,7 @@ from fcompile.diff.live import Live
 from fcompile.model.fields import Field
 from fcompile.model.framework import SERVER_SET
 from fcompile.model.names import RESOURCE
+from fcompile.model.values import mapping
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -38,7 +39,7 @@ _DEFINITION = "CustomResourceDefinition", RESOURCE
 
 
 class ObjectDiff(NamedTuple):
-    """What differs in an object that is no Framework. One that is added or removed as a whole has no differences."""
+    """What differs in an object that is no Framework."""
 
     kind: str
     namespace: str
@@ -46,6 +47,7 @@ class ObjectDiff(NamedTuple):
     change: str
     """`added`, `removed` or `changed`."""
     differences: tuple[Difference, ...]
+    """Of one that is added, all of it, unless it is a file; of one that is removed, none."""
     before: str
     """The file."""
     after: str
@@ -145,10 +147,16 @@ def _object(key: ObjectKey, before: Object | None, after: Object | None, in_git:
     group, kind, namespace, name, number = key
     name += "*" * (number > 0) + f" #{number}" * (number > 1)
     found: tuple[Difference, ...] = ()
+    old, new = (one.value if one else {} for one in (before, after))
+    if (group, kind) == ("", "Secret"):
+        old, new = _masked(old, new), _masked(new, old, " (after)")
     if before is not None and after is not None:
-        found = tuple(differences(before.value, after.value) if group == FILE else _differences(kind, before.value, after.value, in_git))
+        found = tuple(differences(old, new) if group == FILE else _differences(kind, old, new, in_git))
         if not found:
             return None
+    elif after is not None and group != FILE:
+        content = _content(new, in_git)
+        found = tuple(differences({key: {} for key, value in content.items() if isinstance(value, dict)}, content))
     change = "added" if before is None else "removed" if after is None else "changed"
     return ObjectDiff(kind, namespace, name, change, found, before.file if before else "", after.file if after else "", group == FILE)
 
@@ -159,6 +167,24 @@ def _differences(kind: str, before: dict[str, Any], after: dict[str, Any], in_gi
         before, after = as_the_server_reads(before), as_the_server_reads(after)
         yield from differences(before.pop("spec"), after.pop("spec"), Field("object", ref="PodSpec"), "spec")
     yield from differences(before, after)
+
+
+def _masked(secret: dict[str, Any], other: dict[str, Any], which: str = " (before)") -> dict[str, Any]:
+    """Return a Secret with stars in place of its values, and which side it is where the other one has another value, as kubectl has it."""
+    shown = dict(secret)
+    for field in {"data", "stringData"} & secret.keys():
+        others = mapping(other, field)
+        values = mapping(secret, field)
+        shown[field] = {key: "***" + which * (key in others and others[key] != value) for key, value in values.items()}
+    return shown
+
+
+def _content(value: dict[str, Any], in_git: bool) -> dict[str, Any]:
+    """Return what is in an object but for what it is called."""
+    own = {key: item for key, item in _own(value, in_git).items() if key not in ("apiVersion", "kind")}
+    if isinstance(own.get("metadata"), dict):
+        own["metadata"] = {key: item for key, item in own["metadata"].items() if key not in ("name", "namespace")}
+    return {key: item for key, item in own.items() if item not in ({}, None)}
 
 
 def _own(value: dict[str, Any], in_git: bool) -> dict[str, Any]:

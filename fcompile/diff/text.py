@@ -54,7 +54,8 @@ class Painter:
             yield f"  tasks: {', '.join(map(words.size, framework.roles)) or 'none'}"
         for group in words.groups(framework):
             color = _RED if group.ends_pods else _COLORS[group.effect]
-            yield f"  {self._paint(group.title, color)}{self._paint(': ' + group.reason, _DIM)}"
+            if framework.kind == "changed":
+                yield f"  {self._paint(group.title, color)}{self._paint(': ' + group.reason, _DIM)}"
             for part in group.parts:
                 for change in part.changes:
                     yield from self._change(words.label(change), change)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from fcompile.diff.compare import ABSENT, differences
+from fcompile.diff.frameworks import compare
 from fcompile.model.fields import Field
-from tests.diff.frameworks import Json, diff, role, spec
+from tests.diff.frameworks import Json, diff, framework, role, side, spec
 
 
 def pods(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
@@ -183,3 +184,36 @@ def test_a_role_with_a_new_name_is_shown_as_a_whole() -> None:
     assert shown["b", "role", "task.podGracefulDeletionTimeoutSec"] == 1
     assert shown["b", "role", "frameworkAttemptCompletionPolicy"] == {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
     assert ("a", "role", "task.retryPolicy") not in shown, "a default"
+
+
+def test_a_framework_with_a_new_name_is_shown_as_a_whole() -> None:
+    """With the name, an image and a command could be changed, and only the numbers of tasks and what they ask for were shown."""
+    own = {"executionType": "Create", "retryPolicy": {"maxRetryCount": 3}, "ttlSecondsAfterFinished": 0, "managedBy": "example.com/x"}
+    metadata = {"labels": {"team": "a"}, "annotations": {"example.com/x": "y"}, "finalizers": ["example.com/f"]}
+    roles = [role("w", 3, pod={"containers": [{"name": "main", "image": "evil:1"}]}), role("empty", 0, service={"ports": [{"port": 80}]})]
+    found = compare(None, side(framework({**spec(*roles, **own)}, **metadata)))
+    assert found is not None
+    assert {(change.role, change.field): change.after for change in found.changes if change.before is ABSENT} == {
+        ("", "metadata.annotations"): {"example.com/x": "y"},
+        ("", "metadata.finalizers"): ["example.com/f"],
+        ("", "metadata.labels"): {"team": "a"},
+        ("", "spec.executionType"): "Create",
+        ("", "spec.managedBy"): "example.com/x",
+        ("", "spec.retryPolicy"): {"maxRetryCount": 3, "fancyRetryPolicy": False},
+        ("", "spec.ttlSecondsAfterFinished"): 0,
+        ("empty", "service"): "train-empty (80/TCP)",
+        ("empty", "spec"): {
+            "containers": [{"name": "main", "image": "a:1"}],
+            "hostname": "empty-0",
+            "restartPolicy": "Never",
+            "subdomain": "train-empty",
+        },
+        ("w", "spec"): {"containers": [{"name": "main", "image": "evil:1"}], "restartPolicy": "Never"},
+    }
+    assert (found.kind, found.ends_pods, {change.effect.value for change in found.changes}) == ("added", False, {"on-the-fly"})
+    plain = compare(None, side(framework(spec(role("w")))))
+    assert plain is not None
+    assert [(change.role, change.field) for change in plain.changes] == [("w", "spec")], "a default"
+    gone = compare(side(framework(spec(role("w")))), None)
+    assert gone is not None
+    assert gone.changes == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 from pathlib import Path
@@ -100,6 +101,53 @@ def test_what_does_not_fit_into_a_comment_is_named() -> None:
     rest = out.partition("… and 91 more objects that would not fit into a comment:\n\n")[2].splitlines()
     assert rest[:2] == ["- 🔴 lab/long: ends Pods", "- `ConfigMap lab/long-configuration-of-others-0` changed"]
     assert rest[-1] == f"- and {91 - len(rest) + 1} more"
+
+
+def test_nothing_takes_the_room_in_a_comment_of_what_ends_pods() -> None:
+    framework = FrameworkDiff("lab", "first", "changed", Effect.ON_THE_FLY, (), (), {}, ("old.yaml", 1), ("new.yaml", 1))
+    change = Change("", "framework", "spec.description", "x" * 2000, "y" * 2000, Effect.ON_THE_FLY, "x")
+    ends = framework._replace(name="last", changes=(change._replace(ends_pods=True),), ends_pods=True)
+    shown = ["".join(markdown.write(Result((framework._replace(changes=(change,) * number), ends)))) for number in (13, 14)]
+    assert shown[0].index("<b>lab/first</b>: applied on the fly") < shown[0].index("<b>lab/last</b>: ends Pods"), "in their order"
+    assert "<b>lab/last</b>: ends Pods" in shown[1]
+    assert "1 more object that would not fit into a comment:\n\n- 🟢 lab/first: applied on the fly\n" in shown[1]
+
+
+@pytest.mark.usefixtures("edited")
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_what_is_new_is_shown_as_a_whole(format: str, capsys: Capture) -> None:
+    objects = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: scripts, labels: {team: a}}
+data: {run.sh: "evil\nscript\n"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: password}
+stringData: {old: hunter1, new: hunter2, same: hunter3}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: admin}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+"""
+    Path("new/objects.yaml").write_text(objects, encoding="utf-8")
+    _edit(Path("new/lammps.yaml"), ("lammps:2024.8-openmpi5", "lammps:evil"))
+    assert main(["diff", "--format", format, "old", "new"]) == 1
+    out = html.unescape(capsys.readouterr().out)
+    for shown in ("lammps:evil", "evil", "script", "team", "cluster-admin", "***"):
+        assert shown in out, shown
+    assert "hunter" not in out, "as with kubectl diff, no value of a Secret is shown"
+    _edit(Path("new/objects.yaml"), ("hunter2", "hunter4"), ("old: hunter1, ", ""))
+    Path("old/objects.yaml").write_text(objects, encoding="utf-8")
+    assert main(["diff", "--format", format, "old", "new"]) == 1
+    out = html.unescape(capsys.readouterr().out)
+    assert "hunter" not in out
+    assert "*** (before)" in out
+    assert "*** (after)" in out
+    assert "stringData.old" in out.replace("<wbr>", "")
+    assert "stringData.same" not in out.replace("<wbr>", "")
 
 
 @pytest.mark.usefixtures("edited")
