@@ -48,6 +48,8 @@ class AttemptIntent:
         self.awaits_edit = False
         """Whether no Pod is to be made until such an edit is in force: it would be a new task's, and as before the edit for good."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
+        self._noted: tuple[object, ...] = ()
+        """The last edit before which it was noted what Pods are made from. For a megabyte of templates that takes a while."""
         self._maintained: tuple[object, ...] = ()
         """The last inputs of `maintain`. While they stay the same, and the keeper rests, there is nothing to do."""
 
@@ -185,8 +187,10 @@ class AttemptIntent:
     def _note_edit(self, status: Status, framework: Json, edit: str) -> bool:
         """Note what Pods are made from before an edit is stored, once that is known. Return whether that is new."""
         held, renderer = self._keeper.held.get(edit), self.renderer(status, framework)
-        if held is None or (renderer is None and (self._keeper.stored is None or not status.intent.digest)):
+        noted = status.attempt.object_uid, status.intent.digest, edit, renderer is None
+        if noted == self._noted or held is None or (renderer is None and (self._keeper.stored is None or not status.intent.digest)):
             return False
+        self._noted = noted
         return note_edit(status, renderer.template_hashes if renderer else {}, template_hashes(held.intent))
 
     def _is_wanted(self, edit: str, uid: str, status: Status) -> bool:
