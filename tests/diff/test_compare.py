@@ -189,7 +189,7 @@ def test_a_role_with_a_new_name_is_shown_as_a_whole() -> None:
 def test_a_framework_with_a_new_name_is_shown_as_a_whole() -> None:
     """With the name, an image and a command could be changed, and only the numbers of tasks and what they ask for were shown."""
     own = {"executionType": "Create", "retryPolicy": {"maxRetryCount": 3}, "ttlSecondsAfterFinished": 0, "managedBy": "example.com/x"}
-    metadata = {"labels": {"team": "a"}, "annotations": {"example.com/x": "y"}, "finalizers": ["example.com/f"]}
+    metadata: Json = {"labels": {"team": "a"}, "annotations": {"example.com/x": "y"}, "finalizers": ["example.com/f"]}
     roles = [role("w", 3, pod={"containers": [{"name": "main", "image": "evil:1"}]}), role("empty", 0, service={"ports": [{"port": 80}]})]
     found = compare(None, side(framework({**spec(*roles, **own)}, **metadata)))
     assert found is not None
