@@ -125,6 +125,20 @@ class Life:
             await asyncio.sleep(0.03)
             still = still + 1 if await self._rests() else 0
 
+    async def outdated(self) -> tuple[set[str], set[str]]:
+        """The Pods that run and are not what Pods of their role are made from now, as they are, and as the status has it."""
+        reconciler = self.made.controller.reconcilers.get(("default", "train"))
+        if reconciler is None or reconciler.status is None or reconciler.renderer is None:
+            return set(), set()
+        runs, status = await self.running(), reconciler.status
+        pods = {pod["metadata"]["name"]: pod for pod in await self.made.pods() if pod["metadata"]["name"] in runs}
+        differ = {name for name, pod in pods.items() if await reconciler.differing_fields(pod, reconciler.renderer)}
+        marked = {task.attempt.object_name for _, task in status.tasks() if task.attempt.pod_template_hash}
+        assert {role.name: role.outdated for role in status.roles} == {
+            role.name: sum(task.is_outdated for task in role.tasks) for role in status.roles
+        }
+        return differ, marked & runs.keys()
+
     async def _rests(self) -> bool:
         found, pods = await self.found(), await self.made.pods()
         reconciler = self.made.controller.reconcilers.get(("default", "train"))
@@ -176,5 +190,7 @@ def test_what_ends_pods_is_said_before(seed: int) -> None:
                 await life.rest()
                 ended = before.items() - (await life.running()).items()
                 assert not ended or (found is not None and found.ends_pods), (sorted(ended), list(changes(found)))
+                differ, marked = await life.outdated()
+                assert differ == marked
 
     run_in_memory(work())
