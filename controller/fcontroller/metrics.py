@@ -80,8 +80,8 @@ METRICS = {
     "fcontroller_actions_in_flight": Described("gauge", "actions under way"),
     "fcontroller_requests_waiting": Described(
         "gauge",
-        "requests that wait for their turn, by what goes first: urgent (statuses, reads, ConfigMaps); deletion, owners and creation (all of"
-        " Pods); event",
+        "requests that wait for their turn, by what goes first: urgent (statuses, reads); intent and end (ConfigMaps and Services that are"
+        " written or deleted); deletion, owners and creation (all of Pods); event",
         ("priority",),
     ),
     "fcontroller_oldest_waiting_request_seconds": Described(

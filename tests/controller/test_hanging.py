@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer
-from tests.controller.lab import Lab, refusal
+from fcontroller.api import Answer, Json
+from tests.controller.lab import LENIENT, Lab, Refusing, lab, refusal, run_in_memory
 from tests.controller.test_kept_pods import POLICY, is_move, play, spec
 from tests.decide.world import role_spec
+
+ANOTHER = role_spec("b", 1, run="forever")
 
 
 async def slow() -> Answer:
@@ -38,6 +40,48 @@ def test_deletions_that_hang_hold_up_no_other_framework() -> None:
         return slow() if method == "DELETE" and "/pods/train-" in path else None
 
     play(work, refuse)
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "edit"),
+    [
+        ("POST", "configmaps", {}),
+        ("POST", "services", {}),
+        ("PUT", "configmaps", {"taskRoles": [ANOTHER]}),
+        ("DELETE", "configmaps", {"executionType": "Stop"}),
+        ("DELETE", "services", {"taskRoles": [ANOTHER]}),
+    ],
+)
+def test_writes_of_other_objects_that_hang_hold_up_no_other_framework(method: str, kind: str, edit: Json) -> None:
+    """Its statuses waited behind all ConfigMaps and Services of the namespace that hung: its Stop took a quarter of an hour."""
+
+    hangs = False
+
+    async def work() -> None:
+        nonlocal hangs
+        async with lab(Refusing(refuse), rules=LENIENT) as made:
+            loop, others = asyncio.get_running_loop(), [f"other{number}" for number in range(200)]
+            await made.make("runs", {"taskRoles": [role_spec("a", 1, run="60"), role_spec("b", 1, run="forever")]})
+            await made.until("runs", lambda status: status["taskCounts"]["running"] == 2)
+            hangs = True
+            for name in others:
+                await made.make(name, {"taskRoles": [role_spec("a", 1, run="forever", service={})]})
+            if edit:
+                await made.until(others[-1], lambda status: status["taskCounts"]["running"] == 1)
+            for name in others:
+                for field, value in edit.items():
+                    await made.edit(name, field, value)
+            await asyncio.sleep(100 - loop.time())
+            completed = (await made.framework("runs"))["status"]["taskCounts"]["completed"]
+            await made.edit("runs", "executionType", "Stop")
+            if method != "DELETE":  # Otherwise its own ConfigMap waits.
+                await made.until("runs", lambda status: status["state"] == "Completed", 2000)
+            assert (completed, loop.time() < 105) == (1, True)
+
+    def refuse(asked: str, path: str) -> Any:
+        return slow() if hangs and asked == method and f"/{kind}" in path and "/runs-" not in path else None
+
+    run_in_memory(work())
 
 
 def test_deletions_that_hang_do_not_hold_up_the_frameworks_own_end() -> None:

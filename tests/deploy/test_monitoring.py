@@ -439,9 +439,10 @@ def test_the_first_one_counts(repository: Path, tmp_path: Path, name: str, serie
     play(repository, tmp_path, played(new, *expected))
 
 
-def test_deletions_of_pods_that_wait_are_told_of_too(repository: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("priority", ["deletion", "intent", "end"])
+def test_other_kinds_that_wait_are_told_of_too(repository: Path, tmp_path: Path, priority: str) -> None:
     """They are no `urgent` requests: with sixteen that hung in a webhook, a Stop waited for minutes, and nobody was told."""
-    series = {'fcontroller_oldest_waiting_request_seconds{pod="a", priority="deletion"}': "2x240 15+15x240"}
+    series = {f'fcontroller_oldest_waiting_request_seconds{{pod="a", priority="{priority}"}}': "2x240 15+15x240"}
     rules, trouble = alerts(repository), TROUBLES["FcontrollerDeletesWait"]
     expected = [*silent(rules, "60m"), fires(rules["FcontrollerDeletesWait"], trouble), *silent(rules, "65m", "FcontrollerDeletesWait")]
     play(repository, tmp_path, played({**WELL, **series}, *expected))

@@ -2,11 +2,12 @@
 
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
 stores a status, ends an attempt, reads, or deletes Pods; then the creation of Pods, and Events; but every fourth turn is for the latter.
-The number of requests that a tenant may have under way is limited, and so is that of each kind: with all deletions and creations of Pods
-hanging in a webhook, the tenant's Frameworks can still be stopped. A request that hangs does not hold up the other tenants. None hangs
-because the server is slow for everybody. A request that is told to come back later (429) waits without a slot; when that takes long, its
-answer is the server's 429. After a 429 for the creation of a Pod, or for an Event, the tenant's other creations or Events wait too. A
-deletion may be told to wait because of its object alone, so others do not wait with it.
+The number of requests that a tenant may have under way is limited, and so is that of each kind, which has some whatever the others do:
+with all writes of ConfigMaps and Services, and all deletions and creations of Pods hanging in a webhook, statuses are still stored. A
+request that hangs does not hold up the other tenants. None hangs because the server is slow for everybody. A request that is told to come
+back later (429) waits without a slot; when that takes long, its answer is the server's 429. After a 429 for the creation of a Pod, or for
+an Event, the tenant's other creations or Events wait too. A deletion may be told to wait because of its object alone, so others do not
+wait with it.
 
 Whether a request is still wanted is asked right before it is sent, and again before it is sent once more.
 """
@@ -45,22 +46,38 @@ class Priority(IntEnum):
     """Kinds of requests of a tenant."""
 
     URGENT = 0
-    DELETION = 1
-    OWNERS = 2
+    INTENT = 1
+    """What makes or changes a ConfigMap, which stores an intent, or a Service."""
+    END = 2
+    """What deletes a ConfigMap, which ends an attempt, or a Service."""
+    DELETION = 3
+    OWNERS = 4
     """A change of a Pod's owners, so that it stays or goes."""
-    CREATION = 3
-    EVENT = 4
+    CREATION = 5
+    EVENT = 6
 
 
-_MOST = {Priority.URGENT: 32, Priority.DELETION: 16, Priority.OWNERS: 8, Priority.CREATION: 24, Priority.EVENT: 4}
-"""Requests of one kind that a tenant has under way at most. Those that are not urgent leave room for some that are."""
-_RANKS = ((Priority.URGENT, Priority.DELETION, Priority.OWNERS), (Priority.CREATION,), (Priority.EVENT,))
+_MOST = {
+    Priority.URGENT: 32,
+    Priority.INTENT: 32,
+    Priority.END: 32,
+    Priority.DELETION: 16,
+    Priority.OWNERS: 8,
+    Priority.CREATION: 24,
+    Priority.EVENT: 4,
+}
+"""Requests of one kind that a tenant has under way at most."""
+_LEAST = 2
+"""Requests of one kind that a tenant may have under way although it has `PER_TENANT`: those of the others may hang."""
+_RANKS = ((Priority.URGENT, Priority.INTENT, Priority.END, Priority.DELETION, Priority.OWNERS), (Priority.CREATION,), (Priority.EVENT,))
 """What goes first. Those of one rank go in the order in which they came: a thousand statuses must not keep Pods from being deleted."""
 _AHEAD = 3
 """Requests of a higher rank that go ahead of one that waits. With more, two thousand Frameworks in a few namespaces got no Pod for minutes:
 their own ConfigMaps and statuses took all slots."""
 _PAUSED_TOGETHER = (Priority.CREATION, Priority.EVENT)
 """Kinds of which all wait after one was told to."""
+_NOT_OF_PODS = (Priority.URGENT, Priority.INTENT, Priority.END)
+_OBJECTS = ("configmaps", "services")
 
 
 class _Phase(IntEnum):
@@ -101,11 +118,16 @@ class _Tenant:
         """Return whether there is nothing to remember."""
         return not self.total and not any(self.waiting.values()) and now >= max(self.paused_until.values())
 
-    def next(self, now: float, most: int) -> _Waiter | None:
-        """Take out the request that goes next; return None if none may go now, as when `most` are under way."""
-        if self.total >= most:
+    def next(self, now: float, most: int, least: int = 0) -> _Waiter | None:
+        """Take out the request that goes next; return None if none may go now.
+
+        :param most: requests under way, of which there may be `least` of each kind all the same.
+        """
+        is_full = self.total >= most
+        if is_full and not least:
             return None
-        of_ranks = [min(filter(None, (self._first(each, now) for each in rank)), key=_since, default=None) for rank in _RANKS]
+        may_have = dict.fromkeys(Priority, least) if is_full else _MOST
+        of_ranks = [min(filter(None, (self._first(each, now, may_have) for each in rank)), key=_since, default=None) for rank in _RANKS]
         found = [first for first in of_ranks if first is not None]
         if not found:
             return None
@@ -114,12 +136,15 @@ class _Tenant:
         first = min(found[1:], key=_since) if passes else found[0]
         return self.waiting[first.priority].popleft()
 
-    def _first(self, priority: Priority, now: float) -> _Waiter | None:
-        """Return the request of a kind that has waited longest, if it may go now."""
+    def _first(self, priority: Priority, now: float, may_have: Mapping[Priority, int]) -> _Waiter | None:
+        """Return the request of a kind that has waited longest, if it may go now.
+
+        :param may_have: how many of each kind may be under way.
+        """
         waiting = self.waiting[priority]
         while waiting and waiting[0].turn.done():  # The caller may have given up waiting.
             waiting.popleft()
-        may_go = waiting and now >= self.paused_until[priority] and self.under_way[priority] < _MOST[priority]
+        may_go = waiting and now >= self.paused_until[priority] and self.under_way[priority] < may_have[priority]
         return waiting[0] if may_go else None
 
 
@@ -192,15 +217,17 @@ class Dispatcher(Api):
         tenant = self._tenants.get(namespace)
         return tenant is not None and len(tenant.waiting[priority]) >= _MOST[priority]
 
-    def silence(self, namespace: str, priority: Priority = Priority.URGENT, *, sent: bool = False) -> str:
+    def silence(self, namespace: str, priority: Priority | None = None, *, sent: bool = False) -> str:
         """Return why a request of a namespace has had no answer for long: it may wait for its turn, or as the server has asked.
 
-        :param sent: whether it was sent at least once.
+        :param priority: None: it is not about Pods. :param sent: whether it was sent at least once.
         """
-        tenant = self._tenants.get(namespace)
-        if tenant is not None and asyncio.get_running_loop().time() < tenant.paused_until[priority]:
+        tenant, kinds = self._tenants.get(namespace), _NOT_OF_PODS if priority is None else (priority,)
+        if tenant is None:
+            return SILENT
+        if asyncio.get_running_loop().time() < max([tenant.paused_until[kind] for kind in kinds]):
             return BUSY
-        return QUEUED if tenant is not None and tenant.waiting[priority] and not sent else SILENT
+        return QUEUED if any([tenant.waiting[kind] for kind in kinds]) and not sent else SILENT
 
     @property
     def waiting(self) -> Mapping[Priority, int]:
@@ -241,10 +268,11 @@ class Dispatcher(Api):
         if not tenant.has_turn:
             tenant.has_turn = True
             self._turns.append(tenant)
-        at_a_time, most = (AT_A_TIME, PER_TENANT) if self._count[_Phase.HANGING] < _MOST_HANGING else (_MOST_ACTIVE, GUARANTEED)
+        some_hang, many_hang = (AT_A_TIME, PER_TENANT, _LEAST), (_MOST_ACTIVE, GUARANTEED, 0)
+        at_a_time, *limits = some_hang if self._count[_Phase.HANGING] < _MOST_HANGING else many_hang
         while self._turns and self._count[_Phase.ACTIVE] < at_a_time:
             first = self._turns.popleft()
-            waiter = first.next(now, most)
+            waiter = first.next(now, *limits)
             first.has_turn = waiter is not None
             if waiter is not None:
                 self._begin(waiter, now)
@@ -313,4 +341,6 @@ def _priority(method: str, target: Target) -> Priority:
         return Priority.DELETION
     if method == "PATCH" and target.resource == "pods":
         return Priority.OWNERS
+    if method != "GET" and target.resource in _OBJECTS:
+        return Priority.END if method == "DELETE" else Priority.INTENT
     return Priority.CREATION if method == "POST" and target.resource == "pods" and not target.name else Priority.URGENT
