@@ -68,6 +68,9 @@ METRICS = {
         " status is not stored",
         ("condition",),
     ),
+    "fcontroller_longest_frozen_seconds": Described(
+        "gauge", "for how long the Framework has waited that has waited longest, by the same conditions; 0: none has", ("condition",)
+    ),
     "fcontroller_oldest_unsaved_status_seconds": Described("gauge", "how long the status that has waited longest waits to be stored"),
     "fcontroller_pods_not_as_reviewed": Described(
         "gauge",
@@ -237,9 +240,12 @@ def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
     statuses = [reconciler.status for reconciler in reconcilers if reconciler.status is not None]
     unstored = [reconciler.writer.unsaved_since for reconciler in reconcilers if reconciler.writer.unsaved_since is not None]
     unsaved = [asyncio.get_running_loop().time() - since for since in unstored]
-    frozen = Counter([(kind,) for status in statuses for kind in problems(status, now - FROZEN_AFTER)])
-    frozen[_STATUS_STORED,] = sum([seconds >= FROZEN_AFTER for seconds in unsaved])
-    yield _looked_up("fcontroller_frozen_frameworks", {(kind,): frozen[kind,] for kind in (*PROBLEMS, _STATUS_STORED)})
+    waited = {(kind,): list[float]() for kind in PROBLEMS} | {(_STATUS_STORED,): unsaved}
+    for kind, since in [found for status in statuses for found in problems(status).items()]:
+        waited[kind,].append(now - since)
+    frozen = {kind: sum([each >= FROZEN_AFTER for each in seconds]) for kind, seconds in waited.items()}
+    yield _looked_up("fcontroller_frozen_frameworks", frozen)
+    yield _looked_up("fcontroller_longest_frozen_seconds", {kind: max([0.0, *seconds]) for kind, seconds in waited.items()})
     yield _looked_up("fcontroller_oldest_unsaved_status_seconds", {(): max(unsaved, default=0.0)})
 
 

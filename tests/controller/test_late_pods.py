@@ -177,7 +177,7 @@ def test_a_server_is_not_said_to_be_silent_before_it_was_asked() -> None:
             assert any(QUEUED in one["message"] for one in found)
             assert not any(SILENT in one["message"] for one in found)
             statuses = [reconciler.status for reconciler in busy.controller.reconcilers.values()]
-            assert not any(problems(status, now()) for status in statuses if status is not None)
+            assert not any(problems(status) for status in statuses if status is not None)
 
     run_in_memory(work())
 

@@ -107,8 +107,12 @@ def test_a_framework_is_frozen_once_something_has_waited_for_long(monkeypatch: p
             monkeypatch.setattr(metrics_module, "FROZEN_AFTER", 1)
             await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 1, condition="PodsCreated")
             assert value(metrics, "fcontroller_frozen_frameworks", condition="IntentStored") == 0
+            await asyncio.sleep(5)
+            assert 5 <= value(metrics, "fcontroller_longest_frozen_seconds", condition="PodsCreated") <= 30
+            assert value(metrics, "fcontroller_longest_frozen_seconds", condition="IntentStored") == 0
             refused.clear()
             await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 0, condition="PodsCreated")
+            assert value(metrics, "fcontroller_longest_frozen_seconds", condition="PodsCreated") == 0
 
     run_in_memory(work())
 

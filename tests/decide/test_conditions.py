@@ -57,14 +57,14 @@ def test_a_long_message_is_cut(length: int, kept: int) -> None:
     assert (len(message), message.endswith("…")) == (kept, length > kept)
 
 
-def test_problems_by_how_long_they_have_been() -> None:
+def test_problems_and_since_when_they_last() -> None:
     status = Status("f-attempt", 0)
     set_problem(status, conditions.PODS_CREATED, "Quota", "m", FINE, 1, 10)
     set_problem(status, conditions.SERVICES_MADE, "Refused", "m", FINE, 1, 20)
     set_problem(status, conditions.OBJECTS_DELETED, "Stuck", "m", FINE, 1, 5)
     set_problem(status, conditions.OBJECTS_DELETED, "", "", FINE, 1, 6)
     set_problem(status, conditions.INTENT_STORED, "WaitsForTurn", "m", FINE, 1, 5)
-    assert [problems(status, at) for at in (9, 10, 20)] == [[], ["PodsCreated"], ["PodsCreated", "ServicesMade"]]
+    assert problems(status) == {"PodsCreated": 10, "ServicesMade": 20}
 
 
 def test_what_has_no_problem_any_more_says_which_it_was() -> None:
@@ -82,7 +82,7 @@ def test_what_has_no_problem_any_more_says_which_it_was() -> None:
 def test_conditions_that_somebody_else_has_spoilt_are_no_problems(nonsense: object) -> None:
     status = Status("f-attempt", 0)
     status.others = {"conditions": nonsense}
-    assert problems(status, 20) == []
+    assert problems(status) == {}
 
 
 def test_services_that_are_taken_or_refused() -> None:

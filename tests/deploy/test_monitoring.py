@@ -282,6 +282,10 @@ WELL = {
         for condition in ("IntentStored", "PodsCreated", "ObjectsDeleted", "ServicesMade", "StatusStored")
     },
     'fcontroller_frozen_frameworks{pod="a", condition="ScaleAccepted"}': "1x480",
+    **{
+        f'fcontroller_longest_frozen_seconds{{pod="a", condition="{condition}"}}': "0x480"
+        for condition in ("IntentStored", "PodsCreated", "ObjectsDeleted", "ServicesMade", "StatusStored")
+    },
     'fcontroller_pods_not_as_reviewed{pod="a", cause="other"}': "0x480",
     'fcontroller_pods_not_as_reviewed{pod="a", cause="edit"}': "7x480",
     'fcontroller_watch_age_seconds{pod="a", resource="pods"}': "57x480",
@@ -343,7 +347,10 @@ TROUBLES = {
         "A Framework's status has waited for 5m 0s to be stored. That Framework does nothing until it is.",
     ),
     "FcontrollerFrameworksFrozen": Trouble(
-        {'fcontroller_frozen_frameworks{pod="a", condition="IntentStored"}': then("0", "3")},
+        {
+            'fcontroller_frozen_frameworks{pod="a", condition="IntentStored"}': then("0", "3"),
+            'fcontroller_longest_frozen_seconds{pod="a", condition="IntentStored"}': "0x240 30+15x240",
+        },
         "3 Frameworks have the condition IntentStored False.",
         {"condition": "IntentStored"},
         after="66m",
@@ -353,7 +360,10 @@ TROUBLES = {
         "Kubernetes' garbage collector has not deleted the ConfigMap and Pods of a Framework that was deleted.",
     ),
     "FcontrollerPodsRefused": Trouble(
-        {'fcontroller_frozen_frameworks{pod="a", condition="PodsCreated"}': then("0", "2")},
+        {
+            'fcontroller_frozen_frameworks{pod="a", condition="PodsCreated"}': then("0", "2"),
+            'fcontroller_longest_frozen_seconds{pod="a", condition="PodsCreated"}': "0x240 30+15x240",
+        },
         "2 Frameworks wait for Pods that the API server refuses, as for a quota or by a webhook.",
         after="92m",
     ),
@@ -446,6 +456,17 @@ def test_other_kinds_that_wait_are_told_of_too(repository: Path, tmp_path: Path,
     rules, trouble = alerts(repository), TROUBLES["FcontrollerDeletesWait"]
     expected = [*silent(rules, "60m"), fires(rules["FcontrollerDeletesWait"], trouble), *silent(rules, "65m", "FcontrollerDeletesWait")]
     play(repository, tmp_path, played({**WELL, **series}, *expected))
+
+
+@pytest.mark.parametrize(("condition", "seconds"), [("ObjectsDeleted", 240), ("PodsCreated", 1700)])
+def test_frameworks_that_wait_one_after_the_other_are_not_told_of(repository: Path, tmp_path: Path, condition: str, seconds: int) -> None:
+    """In a large cluster some wait at any time, and it was said of them that they wait for what does not come by itself."""
+    series = {
+        f'fcontroller_frozen_frameworks{{pod="a", condition="{condition}"}}': then("0", "3"),
+        f'fcontroller_longest_frozen_seconds{{pod="a", condition="{condition}"}}': then("0", str(seconds)),
+    }
+    told = silent(alerts(repository), "115m")
+    play(repository, tmp_path, played({**WELL, **series}, *told))
 
 
 def test_a_controller_that_has_never_created_a_pod_is_told_of_too(repository: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from fcompile.model import names
 from fcontroller.decide.codes import Json, ending, policy_met
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.states import CREATED
-from fcontroller.decide.status import Status, to_time
+from fcontroller.decide.status import Status, from_time, to_time
 
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
 """What Kubernetes takes for the reason of a condition; phrases come from the configuration."""
@@ -290,15 +290,15 @@ def _with(status: Json, said: Json, now: float) -> Json | None:
     return {**status, "conditions": [*(one for one in status.get("conditions") or () if one is not old), new]}
 
 
-def problems(status: Status, before: float) -> list[str]:
-    """Return the problems that have lasted since a time, or longer; none if somebody has written nonsense into the conditions."""
+def problems(status: Status) -> dict[str, float]:
+    """Return the problems, and since when each lasts, in seconds since 1970; none if somebody has written nonsense into the conditions."""
     try:
         said = status.others.get("conditions") or ()
         false = [condition for condition in said if condition["status"] == "False" and condition["reason"] != _WAITS_FOR_TURN]
-        lasting = [condition["type"] for condition in false if condition["lastTransitionTime"] <= str(to_time(before))]
-    except (LookupError, TypeError, AttributeError):
-        return []
-    return [kind for kind in PROBLEMS if kind in lasting] if lasting else []
+        lasting = {condition["type"]: from_time(condition["lastTransitionTime"]) for condition in false if condition["type"] in PROBLEMS}
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {}
+    return {kind: since for kind, since in lasting.items() if since is not None}
 
 
 def has_had_problems(status: Status) -> bool:
