@@ -168,6 +168,35 @@ def test_what_hangs_holds_up_nothing_of_another_kind(hang: Sequence[str]) -> Non
     in_virtual_time(work)
 
 
+@pytest.mark.parametrize("tenants", [5, 25, 400, 1000])
+def test_what_hangs_everywhere_holds_up_no_status_and_no_end(tenants: int) -> None:
+    """As where a webhook for all Pods is slow. Above 512 requests that hung, a Stop took ten minutes."""
+
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 30 if method == "POST" else 0.01)
+        api = Dispatcher(server)
+
+        async def endless(namespace: str) -> None:
+            while True:
+                await create(api, namespace)
+
+        async def stop() -> None:
+            for _ in range(5):
+                await api.request("PUT", f"{path_of('frameworks', 'tenant0', 'f')}/status", {})
+                await api.request("DELETE", path_of("configmaps", "tenant0", "f"), {})
+
+        hanging = [loop.create_task(endless(f"tenant{number}")) for number in range(tenants) for _ in range(30)]
+        await asyncio.sleep(100)
+        assert await took(asyncio.gather(*(stop() for _ in range(20)))) < 3
+        assert max(server.under_way.values()) <= PER_TENANT
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+        assert api.under_way == 0
+
+    in_virtual_time(work)
+
+
 def test_deletions_go_on_beside_statuses_without_an_end() -> None:
     """A thousand Frameworks that stored how their Pods had ended kept these from being deleted."""
 

@@ -19,6 +19,7 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from enum import IntEnum
+from types import MappingProxyType
 
 from fcontroller.act.retry import BUSY, QUEUED, SILENT, SLOW
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Target, Unreachable, Unwanted, Wanted, always, target_of
@@ -36,7 +37,7 @@ _SLOWER = 4
 """How many times as long as a renewal of the lease a request takes, at least, to be said to hang. Behind the others it would only make a
 server wait that is slow for all."""
 _MOST_HANGING = 512
-"""With more requests that hang, no tenant gets more than what is guaranteed."""
+"""With more requests that hang, no tenant gets more than what is guaranteed, and a little for what is most important."""
 _PATIENCE = SLOW - 1
 """Seconds from its first turn for which a request is sent again after a 429. Then its caller gets that: before it would say that no answer
 comes."""
@@ -67,8 +68,10 @@ _MOST = {
     Priority.EVENT: 4,
 }
 """Requests of one kind that a tenant has under way at most."""
-_LEAST = 2
+_LEAST = dict.fromkeys(Priority, 2)
 """Requests of one kind that a tenant may have under way although it has `PER_TENANT`: those of the others may hang."""
+_LEAST_IN_A_CROWD = {Priority.URGENT: 1, Priority.END: 1}
+"""The same of one that has what is guaranteed, while `_MOST_HANGING` hang: what stores a status, or ends an attempt."""
 _RANKS = ((Priority.URGENT, Priority.INTENT, Priority.END, Priority.DELETION, Priority.OWNERS), (Priority.CREATION,), (Priority.EVENT,))
 """What goes first. Those of one rank go in the order in which they came: a thousand statuses must not keep Pods from being deleted."""
 _AHEAD = 3
@@ -118,15 +121,15 @@ class _Tenant:
         """Return whether there is nothing to remember."""
         return not self.total and not any(self.waiting.values()) and now >= max(self.paused_until.values())
 
-    def next(self, now: float, most: int, least: int = 0) -> _Waiter | None:
+    def next(self, now: float, most: int, least: Mapping[Priority, int] = MappingProxyType({})) -> _Waiter | None:
         """Take out the request that goes next; return None if none may go now.
 
-        :param most: requests under way, of which there may be `least` of each kind all the same.
+        :param most: requests under way. :param least: how many of a kind may be under way all the same.
         """
         is_full = self.total >= most
         if is_full and not least:
             return None
-        may_have = dict.fromkeys(Priority, least) if is_full else _MOST
+        may_have = least if is_full else _MOST
         of_ranks = [min(filter(None, (self._first(each, now, may_have) for each in rank)), key=_since, default=None) for rank in _RANKS]
         found = [first for first in of_ranks if first is not None]
         if not found:
@@ -144,7 +147,7 @@ class _Tenant:
         waiting = self.waiting[priority]
         while waiting and waiting[0].turn.done():  # The caller may have given up waiting.
             waiting.popleft()
-        may_go = waiting and now >= self.paused_until[priority] and self.under_way[priority] < may_have[priority]
+        may_go = waiting and now >= self.paused_until[priority] and self.under_way[priority] < may_have.get(priority, 0)
         return waiting[0] if may_go else None
 
 
@@ -268,11 +271,12 @@ class Dispatcher(Api):
         if not tenant.has_turn:
             tenant.has_turn = True
             self._turns.append(tenant)
-        some_hang, many_hang = (AT_A_TIME, PER_TENANT, _LEAST), (_MOST_ACTIVE, GUARANTEED, 0)
-        at_a_time, *limits = some_hang if self._count[_Phase.HANGING] < _MOST_HANGING else many_hang
+        at_a_time, most, least = AT_A_TIME, PER_TENANT, _LEAST
+        if self._count[_Phase.HANGING] >= _MOST_HANGING:
+            at_a_time, most, least = _MOST_ACTIVE, GUARANTEED, _LEAST_IN_A_CROWD
         while self._turns and self._count[_Phase.ACTIVE] < at_a_time:
             first = self._turns.popleft()
-            waiter = first.next(now, *limits)
+            waiter = first.next(now, most, least)
             first.has_turn = waiter is not None
             if waiter is not None:
                 self._begin(waiter, now)
