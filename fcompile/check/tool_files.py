@@ -63,6 +63,8 @@ class FileKind(StrEnum):
     IGNORE_FILE = "ignore file"
     SUBMODULE = "submodule"
     LINK = "link"
+    HIDDEN = "hidden file"
+    """In a folder that is left out for its name, though kubectl and Argo CD read it."""
 
 
 Around = Callable[[str], bytes | None]

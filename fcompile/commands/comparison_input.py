@@ -37,7 +37,7 @@ class RawFile(NamedTuple):
     around: Around = in_folder
     """Reads files of the same side."""
     kind: FileKind | None = None
-    """What it is in place of a file: a link or a submodule."""
+    """What it is in place of a file with objects: a link, a submodule or a hidden file."""
     taken_for: FileKind | None = None
     """Its kind for tools that find it by a link or from another folder; None: its own name and place say that."""
 
@@ -52,6 +52,10 @@ class RawFile(NamedTuple):
         if opened.skipped:
             return kind or FileKind.TEMPLATE
         return None if self._may_say_what_runs(kind) and _holds_objects(opened, alone=kind is not None) else kind
+
+    def may_be_applied(self, opened: File) -> bool:
+        """Return whether objects are in the file, or may be: it is a pointer, or too large to be read."""
+        return not isinstance(self.data, bytes) or is_pointer(self.data) or _holds_objects(opened, alone=False)
 
     def _for_tools(self) -> FileKind | None:
         path = self.entry.path
@@ -126,6 +130,8 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
     contents, nameless, opened, built = Contents({}, {}), Counter[Sequence[str]](), [], set()
     for file in files:
         one = open_file(file.entry, file.data, around=file.around)
+        if file.kind is FileKind.HIDDEN and not file.may_be_applied(one):
+            continue
         kind = file.built(one) if isinstance(file.data, bytes) else None
         # What a script or a page of Markdown is as YAML is nobody's concern.
         opened.append(one._replace(read=[]) if kind and not file.is_manifest else one.for_frameworks())

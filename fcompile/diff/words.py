@@ -64,6 +64,13 @@ _NEAR = 2
 _MOST_LINES = 400
 
 
+_FOLLOWS: dict[str, str] = {
+    FileKind.IGNORE_FILE: "what it names is left out here",
+    FileKind.HIDDEN: "hidden folders are left out here, but not by `kubectl apply -R` and Argo CD",
+}
+"""What the change of a file means, by the kind of the file."""
+
+
 class Part(NamedTuple):
     """Changes that concern the same Pods."""
 
@@ -381,8 +388,7 @@ def ending(some: Iterable[FrameworkDiff | ObjectDiff]) -> str:
 def change_of(thing: ObjectDiff) -> str:
     """Return what happens to an object that is no Framework."""
     if thing.is_file:
-        follows = "what it names is left out here" if thing.kind == FileKind.IGNORE_FILE else "what is built with it is not compared"
-        return f"{thing.change}: {follows}"
+        return f"{thing.change}: {_FOLLOWS.get(thing.kind, 'what is built with it is not compared')}"
     return f"{thing.change}: it {ENDS_PODS}" if thing.ends_pods else thing.change
 
 

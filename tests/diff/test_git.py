@@ -345,6 +345,35 @@ def test_left_out(repository_here: Repository, diff: Diff) -> None:
     assert kinds(diff("--git", "HEAD~1..HEAD")[1]) == {"x": "changed", "train": "removed"}
 
 
+def test_hidden_folders_are_told_of(repository_here: Repository, diff: Diff) -> None:
+    """`kubectl apply -R` and Argo CD read them: a reviewer must not be told that nothing differs."""
+    repository_here.put("kept/.fcompileignore", ".listed\n")
+    repository_here.write(".same/train.yaml", framework_name="same")
+    repository_here.write("jobs/.old/train.yaml")
+    repository_here.write("moved.yaml", framework_name="moved")
+    first = repository_here.commit()
+    repository_here.write("jobs/.old/train.yaml", "a:2")
+    repository_here.put("jobs/.old/deep/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+    repository_here.put(".lfs/pointer.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
+    (repository_here.folder / ".gone").mkdir()
+    (repository_here.folder / "moved.yaml").rename(repository_here.folder / ".gone" / "moved.yaml")
+    repository_here.write("kept/.listed/train.yaml", framework_name="listed")
+    repository_here.put(".github/workflows/ci.yaml", "on: push\njobs: {}\n")
+    repository_here.put(".vscode/settings.json", "{\n  // no JSON\n}\n")
+    repository_here.put(".notes/train.txt", (repository_here.folder / "jobs/.old/train.yaml").read_text())
+    second = repository_here.commit()
+    for revisions in f"{first}..{second}", first:
+        code, document = diff("--git", revisions)
+        assert (code, kinds(document)) == (1, {"moved": "removed"})
+        assert {(one["kind"], one["name"]): one["change"] for one in document["objects"]} == {
+            ("hidden file", ".gone/moved.yaml"): "added",
+            ("hidden file", ".lfs/pointer.yaml"): "added",
+            ("hidden file", "jobs/.old/deep/cm.yaml"): "added",
+            ("hidden file", "jobs/.old/train.yaml"): "changed",
+        }
+    assert "a:2" in str(diff("--git", f"{first}..{second}", "jobs")[1]["objects"])
+
+
 def test_patterns_are_as_many_as_in_a_folder(repository_here: Repository, diff: Diff) -> None:
     """Each name is held against them all: 600 kB of patterns and a dozen files took minutes."""
     repository_here.write("deep/train.yaml")

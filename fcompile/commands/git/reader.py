@@ -118,9 +118,18 @@ class Reader:
 
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Return whether a walk through the folders would leave it out."""
+        return self._is_in_hidden_folder(commit, path) or self._is_listed(commit, path)
+
+    def only_hidden(self, commit: str | None, path: bytes) -> bool:
+        """Return whether a walk would leave it out for a hidden folder alone, and not since somebody has listed it."""
+        return path.endswith(ENDINGS) and self._is_in_hidden_folder(commit, path) and not self._is_listed(commit, path)
+
+    def _is_in_hidden_folder(self, commit: str | None, path: bytes) -> bool:
+        return any(step.startswith(b".") for step in path.split(b"/")[:-1]) and not self.kind_for_tools(commit, path)
+
+    def _is_listed(self, commit: str | None, path: bytes) -> bool:
+        """Return whether a `.fcompileignore` names it, or a folder that it is in."""
         steps = path.split(b"/")
-        if any(step.startswith(b".") for step in steps[:-1]) and not self.kind_for_tools(commit, path):
-            return True
         return any(
             fnmatchcase(os.fsdecode(steps[depth]), pattern)
             for depth in range(len(steps) - never_ignored(os.fsdecode(steps[-1])))

@@ -1,7 +1,7 @@
 """The two sides of `diff --git`: files of revisions, read from git's objects; no checkout is touched.
 
-Only files that differ are read. Links are followed within the tree, submodules are no files, and hidden folders and what
-`.fcompileignore` names are left out as in a folder.
+Only files that differ are read. Links are followed within the tree, submodules are no files, and what `.fcompileignore` names is left
+out as in a folder. Of hidden folders, files with objects are told of: kubectl and Argo CD read them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
-from fcompile.check.tool_files import CHART, KUSTOMIZATIONS
+from fcompile.check.tool_files import CHART, KUSTOMIZATIONS, FileKind
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git.changes import Changed, between, changes, empty_tree
 from fcompile.commands.git.links import Tree, kind_behind, tree_of
@@ -51,7 +51,9 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
             there = (one for one in either if tree.leads_to(one.path) or (one.path in own and not reader.ignored(commit, one.path)))
             files = (reader.file(commit, one, blob(one), tree.kinds.get(one.path)) for one in there)
             led = (reader.link(commit, path, tree.links[path]) for path in links if path in tree.links)
-            sides.append([*filter(None, files), *led])
+            unseen = (one for one in either if not tree.leads_to(one.path) and not one.is_module and reader.only_hidden(commit, one.path))
+            hidden = (file and file._replace(kind=FileKind.HIDDEN) for file in (reader.file(commit, one, blob(one)) for one in unseen))
+            sides.append([*filter(None, files), *led, *filter(None, hidden)])
         contents = {(file.entry.path, file.kind): file.data for file in sides[0]}
         same = {file.entry.path for file in sides[1] if contents.get((file.entry.path, file.kind)) == file.data}
         same -= {reader.entry(path).path for path in turned}
