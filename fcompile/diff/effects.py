@@ -106,9 +106,16 @@ _ACTED_ON = {
     'annotations["argocd.argoproj.io/sync-options"]': ("Force=true", "a sync of Argo CD may delete the Framework and create it anew"),
     'annotations["config.kubernetes.io/local-config"]': (_ANY_BUT_FALSE, "kustomize leaves the Framework out of what is applied"),
     'annotations["kustomize.toolkit.fluxcd.io/force"]': ("(?i)^enabled$", "Flux may delete the Framework and create it anew"),
+    'annotations["kapp.k14s.io/update-strategy"]': ("-replace$", "kapp may delete the Framework and create it anew"),
+    'annotations["kapp.k14s.io/versioned"]': ("", "kapp makes another Framework at each edit, and deletes old ones"),
+    'labels["cleanup.kyverno.io/ttl"]': ("", "Kyverno deletes the Framework when this time is over"),
+    'annotations["janitor/': ("^(?!forever$)", "kube-janitor deletes the Framework when this time is over"),
     "ownerReferences": ("", "an owner that is gone, or goes, takes the Framework and all of its Pods with it"),
 }
 """Metadata by which others may end a Framework: a pattern that is found in the new value, and what they do."""
+_KUSTOMIZE_OWN = 'annotations["internal.config.kubernetes.io/'
+"""What kustomize writes for itself, acts on, and takes away: `needsHashSuffix` gives a new name at each edit, `previousNames` the patches
+of another object."""
 IN_FORCE = Verdict(Effect.NOTHING, "this is in force: the edit in the cluster is not, since it was not reviewed")
 """On going back to what Pods and Services are made from, after the cluster's spec was edited."""
 STAYS = Verdict(Effect.NOTHING, "it is only in the cluster, and kubectl has not set it: it stays there when the file is applied")
@@ -157,8 +164,13 @@ def of_restart(wanted: bool, when: str, state: State) -> Verdict:
 
 def of_metadata(field: str, after: Any, ends_pods: bool) -> Verdict:
     """Return the verdict on an edit of other metadata; `after` is None where it is gone, `ends_pods` whether the end of it ends Pods."""
+    within = field.removeprefix("metadata.")
+    if within.startswith(_KUSTOMIZE_OWN):
+        return Verdict(
+            Effect.ON_THE_FLY, "kustomize takes it for its own note: it may rename the Framework, or patch it as another", ends_pods
+        )
     for name, (pattern, reason) in _ACTED_ON.items():
-        if after is not None and field.removeprefix("metadata.").startswith(name) and re.search(pattern, str(after)):
+        if after is not None and within.startswith(name) and re.search(pattern, str(after)):
             return Verdict(Effect.ON_THE_FLY, reason, ends_pods)
     return OF_TEXT
 
