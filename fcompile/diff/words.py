@@ -25,6 +25,7 @@ from fcompile.diff.result import ObjectDiff, Result
 from fcompile.emit.order import ordered
 from fcompile.emit.scalars import EmitError
 from fcompile.emit.yaml import dump
+from fcompile.model.patterns import lazy
 
 TITLES = {
     Effect.NOTHING: "changes nothing that runs",
@@ -62,6 +63,10 @@ _TRIFLE = 60
 _NEAR = 2
 """Lines that are shown before and after those that differ."""
 _MOST_LINES = 400
+_BLANKS = lazy("[ \u3000]{40,}")
+"""So many spaces that what follows them is out of sight: lines of comments and pages do not wrap."""
+_EMPTY_LINES = 8
+"""So many lines in a row without anything in them that they push what follows out of sight."""
 
 
 _FOLLOWS: dict[str, str] = {
@@ -234,6 +239,7 @@ def _on_one_line(value: Any) -> str:
 
 def _cut(before: str, after: str) -> tuple[str, str]:
     """Return two texts with `…` for what is too much to be shown: never for all that differs, and where more of that follows it is said."""
+    before, after = (_BLANKS.sub(lambda blanks: f"⟨{len(blanks[0]):,} spaces⟩", text) for text in (before, after))
     if max(len(before), len(after)) <= _LONGEST:
         return before, after
     alike = _common(before, after)
@@ -272,7 +278,7 @@ def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
             yield "…", ""
         until = min(end + _NEAR, ranges[number + 1][0] if number + 1 < len(ranges) else len(old))
         # Lines that are removed leave room for those that are added: these are what will run.
-        removed, added = old[first:end], new[new_first:new_end]
+        removed, added = _without_gaps(old[first:end]), _without_gaps(new[new_first:new_end])
         left = _MOST_LINES - size
         removed, more = (removed, more) if len(removed) + len(added) <= left else (removed[: max(left - len(added), left // 2)], True)
         some = [
@@ -289,6 +295,15 @@ def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
         shown = until
     if more:
         yield "…", "more lines differ"
+
+
+def _without_gaps(lines: list[str]) -> list[str]:
+    """Return lines with one in place of many in a row that have nothing in them."""
+    found: list[str] = []
+    for is_empty, some in groupby(lines, lambda line: not line.strip()):
+        gap = list(some)
+        found += [f"⟨{len(gap):,} empty lines⟩"] if is_empty and len(gap) >= _EMPTY_LINES else gap
+    return found
 
 
 def _cut_lines(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:

@@ -72,6 +72,21 @@ def test_a_text_that_is_new_as_a_whole_is_shown() -> None:
     assert (found[397:], len(found)) == (["-old 397", "+short", "+text", "…more lines differ"], 401)
 
 
+def test_nothing_is_pushed_out_of_sight() -> None:
+    """Lines of a comment on GitHub do not wrap, and nobody scrolls through empty ones."""
+    for blank in " ", "\u3000":
+        assert shown("a\nb", f"a\nb{blank * 300}; evil") == [" a", "-b", "+b⟨300 spaces⟩; evil"]
+        assert shown("a\nb", f"a\n{blank * 3_000}evil") == [" a", "-b", "+⟨3,000 spaces⟩evil"]
+        assert arrow(Difference("x", "a", f"a{blank * 3_000}evil")) == ("a", "a⟨3,000 spaces⟩evil")
+        assert arrow(Difference("x", ABSENT, f"a{blank * 3_000}evil")) == ("not set", "a⟨3,000 spaces⟩evil")
+    assert arrow(Difference("x", f"a{' ' * 100}b", f"a{' ' * 101}b")) == ("a⟨100 spaces⟩b", "a⟨101 spaces⟩b")
+    for empty in "", "  ", "\t":
+        assert shown("a\nb", "a\n" + f"{empty}\n" * 1_000 + "evil\nb") == [" a", "+⟨1,000 empty lines⟩", "+evil", " b"]
+    assert shown("a\n" + "\n" * 20 + "b", "a\nb") == [" a", "-⟨20 empty lines⟩", " b"]
+    assert shown("a\nb", "a\n" + "\n" * 7 + "b") == [" a", *"+" * 7, " b"]
+    assert shown("a\nb", f"a\n{' ' * 39}b") == [" a", "-b", f"+{' ' * 39}b"]
+
+
 texts = st.lists(st.sampled_from("abc"), max_size=12)
 
 
