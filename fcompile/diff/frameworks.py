@@ -182,8 +182,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
         was, now = (ABSENT if side.digest is None else side.digest for side in (before, after))
         was = was if was != now else right  # the spec has changed, and the digest has not
         yield Change("", "framework", _DIGEST, was, now, *effects.of_digest(is_held, held.by_digest(), state))
-    is_alike = (before.digest is None) is (after.digest is None)  # a compiled Framework always gives its namespace
-    if before.in_git and is_alike and before.says_namespace is not after.says_namespace:
+    if before.in_git and before.says_namespace is not after.says_namespace:
         was, now = (side.compiled.namespace if side.says_namespace else ABSENT for side in (before, after))
         yield Change("", "framework", "metadata.namespace", was, now, *effects.OF_NAMESPACE)
     yield from _of_the_framework(held, is_held, before.stays)
