@@ -129,6 +129,7 @@ def _say_what_is_not_known(result: Result) -> None:
     """Name what may end Pods though the gate lets it pass."""
     built, changed = [], []
     refused = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.refused_but_ends_pods]
+    moved = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.may_move and not one.ends_pods]
     for one in result.objects:
         if one.is_file:
             built.append(visible(one.after or one.before))
@@ -138,6 +139,9 @@ def _say_what_is_not_known(result: Result) -> None:
         say(f"--fail-on ends-pods: it is not known whether what is built with {first_of(built, 3)} ends Pods: compare what it builds")
     if changed:
         say(f"--fail-on ends-pods: it is not known whether the change of {first_of(changed, 3)} ends Pods: look at it")
+    if moved:
+        said = "the namespace is given on one side alone, and where another one is applied to, the Framework moves, and its Pods end"
+        say(f"--fail-on ends-pods: {first_of(moved, 3)}: {said}")
     if refused:
         said = "the definition of `fcompile crd` refuses the edit, and FrameworkController's own takes it: Pods end then"
         say(f"--fail-on ends-pods: {first_of(refused, 3)}: {said}")

@@ -122,6 +122,11 @@ class FrameworkDiff(NamedTuple):
     """Pods may be ended before their own completion. An edit that is refused ends none."""
 
     @property
+    def may_move(self) -> bool:
+        """Return whether the Framework becomes one of another namespace, where it is not applied to the default one."""
+        return any((change.part, change.field) == ("framework", "metadata.namespace") for change in self.changes)
+
+    @property
     def refused_but_ends_pods(self) -> bool:
         """Return whether the edit would end Pods under a definition that does not refuse it."""
         return self.effect is Effect.REFUSED and any(change.ends_pods for change in self.changes)

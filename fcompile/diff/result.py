@@ -30,6 +30,7 @@ _ENDS_PODS = frozenset(
     (
         *("CronJob", "DaemonSet", "Deployment", "Job", "Namespace", "Pod", "ReplicaSet", "ReplicationController", "StatefulSet"),
         *("JAXJob", "JobSet", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "TrainJob", "XGBoostJob"),
+        *("LeaderWorkerSet", "RayCluster", "RayJob", "RayService", "Rollout", "SparkApplication", "Workflow"),
         *("Application", "ApplicationSet", "HelmRelease", "Kustomization"),
     )
 )

@@ -599,7 +599,7 @@ def test_values_that_look_like_an_object(repository_here: Repository, diff: Diff
     assert (code, document["objects"][0]["changes"]) == (1, [{"field": "status.image", "before": "a", "after": "b"}])
 
 
-def test_a_namespace_that_is_written_out(repository_here: Repository, diff: Diff) -> None:
+def test_a_namespace_that_is_written_out(repository_here: Repository, diff: Diff, capsys: Capture) -> None:
     """The Framework moves there where Argo CD puts those that give none into another one."""
     repository_here.write("train.yaml")
     repository_here.commit()
@@ -608,6 +608,8 @@ def test_a_namespace_that_is_written_out(repository_here: Repository, diff: Diff
     code, document = diff("--git", "HEAD")
     (change,) = document["frameworks"][0]["changes"]
     assert (code, change["field"], change["after"]) == (1, "metadata.namespace", "default")
+    assert main(["diff", "--fail-on", "ends-pods", "--git", "HEAD"]) == 0
+    assert "default/train: the namespace is given on one side alone" in capsys.readouterr().err, "the gate let it pass without a word"
 
 
 def test_objects_with_one_name_are_all_compared(repository_here: Repository, diff: Diff) -> None:
