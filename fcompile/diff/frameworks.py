@@ -193,7 +193,8 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     yield from _of_the_framework(held, is_held, before.stays)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
-    context = _Context(before.compiled.intent, after, state, before.status, known)
+    is_known = not before.in_git or (before.says_namespace and after.says_namespace)
+    context = _Context(before.compiled.intent, after, state, before.status, known, after.compiled.namespace if is_known else None)
     for name in old_roles | new_roles:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
@@ -252,13 +253,13 @@ def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
 class _Context:
     """What the changes of all roles depend on."""
 
-    def __init__(self, before: Intent, after: Side, state: State, status: Any, known: tasks.Known) -> None:
+    def __init__(self, before: Intent, after: Side, state: State, status: Any, known: tasks.Known, namespace: str | None) -> None:
         self.state = state
         self.status = status
         self.tasks = known
         self.is_held, self.paused = after.is_held, asks_for_pause(after.compiled.framework)
         self.framework = after.compiled.intent.framework
-        self.namespace = after.compiled.namespace
+        self.namespace = namespace
         self.retry_policy = after.compiled.intent.retry_policy
         self.filled = {path[2:] for path in after.compiled.filled if path[:1] == ("spec",) and len(path) > 2}
         self.places = {role.name: index for index, role in enumerate(after.compiled.intent.roles)}
@@ -381,9 +382,12 @@ def _ports(service: Mapping[str, Any]) -> str:
     return f"{service['metadata']['name']}" + (f" ({ports})" if ports else "")
 
 
-def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
-    """Return the role's Pod for comparison, with the namespace filled in, and the index too where there was never more than one task."""
-    values = {names.FRAMEWORK_NAMESPACE: namespace}
+def _comparable(role: Role, namespace: str | None, most: int) -> dict[str, Any]:
+    """Return the role's Pod for comparison, with the namespace filled in, and the index too where there was never more than one task.
+
+    :param namespace: None: it is not known, so that its placeholder may be anything.
+    """
+    values = {} if namespace is None else {names.FRAMEWORK_NAMESPACE: namespace}
     if most <= 1:
         values |= index_values(0, role.sums)
     made: dict[str, Any] = substitute(role.pod, values)

@@ -257,6 +257,14 @@ def test_a_namespace_that_is_written_out() -> None:
     assert compare(said._replace(in_git=False), unsaid) is None, "the cluster always has it"
 
 
+def test_a_placeholder_of_a_namespace_that_is_not_known() -> None:
+    """In a repository, `default` is only what is taken for it where nothing is said."""
+    texts = [spec(role(pod={"containers": [{"name": "main", "image": f"a:{tag}"}]})) for tag in ("default", "{{FC_FRAMEWORK_NAMESPACE}}")]
+    for metadata, in_git, differs in ({}, False, False), ({"namespace": "default"}, True, False), ({}, True, True):
+        before, after = (side(framework(one, **metadata))._replace(in_git=in_git) for one in texts)
+        assert (compare(before, after) is not None) is differs
+
+
 def reasons(before: Json, after: Json, status: Json | None = None) -> list[str]:
     found = diff(before, after, status)
     return [change.reason for change in found.changes] if found else []
