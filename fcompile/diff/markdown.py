@@ -55,9 +55,9 @@ def write(result: Result) -> Iterator[str]:
         *((one, partial(section.object, one)) for one in result.objects),
         *((one, partial(section.live, one)) for one in result.live),
     ]
-    size, texts, left_out = 0, dict[int, str](), list[Any]()
-    # Whoever wants to hide what ends Pods could add as much as fits before it.
-    for place, (one, render) in sorted(enumerate(sections), key=lambda section: not _ends_pods(section[1][0])):
+    size, left_out, texts = 0, list[Any](), dict[int, str]()
+    # What weighs most gets its room first: else a long description would push out the change that matters.
+    for place, (one, render) in sorted(enumerate(sections), key=lambda numbered: _weight(numbered[1][0])):
         budget.left = MOST - size
         text = ""
         if len(left_out) < _TRIED:
@@ -74,20 +74,28 @@ def write(result: Result) -> Iterator[str]:
         yield from _named(left_out)
 
 
+def _weight(one: Any) -> int:
+    """Return the place of a thing in the order by what it does: what ends Pods comes first, and what changes nothing that runs last.
+
+    Of what is new there may be any amount.
+    """
+    if getattr(one, "ends_pods", False):
+        return 0
+    if isinstance(one, FrameworkDiff) and one.effect is Effect.NOTHING and not one.may_move:
+        return 3
+    return 2 if "added" in (getattr(one, "kind", ""), getattr(one, "change", "")) else 1
+
+
 def _named(some: list[Any]) -> Iterator[str]:
     """Yield a line for each thing that is left out, as far as there is room; first for those that end Pods."""
     left = MOST_NAMED
-    for place, one in enumerate(sorted(some, key=lambda one: not _ends_pods(one))):
+    for place, one in enumerate(sorted(some, key=_weight)):
         line = f"- {_line(one)}\n"
         left -= len(line)
         if left < 0:
             yield f"- and {len(some) - place:,} more\n"
             return
         yield line
-
-
-def _ends_pods(one: Any) -> bool:
-    return bool(getattr(one, "ends_pods", False))
 
 
 def _line(one: Any) -> str:

@@ -111,6 +111,10 @@ def test_nothing_takes_the_room_in_a_comment_of_what_ends_pods() -> None:
     assert shown[0].index("<b>lab/first</b>: applied on the fly") < shown[0].index("<b>lab/last</b>: ends Pods"), "in their order"
     assert "<b>lab/last</b>: ends Pods" in shown[1]
     assert "1 more object that would not fit into a comment:\n\n- 🟢 lab/first: applied on the fly\n" in shown[1]
+    added = framework._replace(kind="added", changes=(change,) * 14)
+    out = "".join(markdown.write(Result((added, framework._replace(name="changed", changes=(change,))))))
+    assert "<b>lab/changed</b>: applied on the fly" in out
+    assert out.endswith("1 more object that would not fit into a comment:\n\n- ➕ lab/first: new: it is created\n")
 
 
 @pytest.mark.usefixtures("edited")
@@ -148,6 +152,19 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-
     assert "*** (after)" in out
     assert "stringData.old" in out.replace("<wbr>", "")
     assert "stringData.same" not in out.replace("<wbr>", "")
+
+
+def test_what_changes_nothing_pushes_nothing_out_of_a_comment() -> None:
+    """A long description of the first Framework did so with the image of the second."""
+    description = Change("", "framework", "spec.description", "a", "b" * 1_900, Effect.NOTHING, "x")
+    image = Change("worker", "pod", "spec.containers[main].image", "a:1", "a:2", Effect.NEXT_RETRY, "x")
+    first = FrameworkDiff("lab", "first", "changed", Effect.NOTHING, (description,) * 31, (), {}, ("old.yaml", 1), ("new.yaml", 1))
+    second = first._replace(name="second", effect=Effect.NEXT_RETRY, changes=(image,) * 20)
+    gone = ObjectDiff("Job", "lab", "gone", "removed", (), "old.yaml", "")
+    out = "".join(markdown.write(Result((first, second), (gone,))))
+    assert "a:2" in out
+    assert out.index("lab/second") < out.index("Job lab/gone"), "in the order of the result"
+    assert out.endswith("… and 1 more object that would not fit into a comment:\n\n- ⚪ lab/first: changes nothing that runs\n")
 
 
 @pytest.mark.usefixtures("edited")
