@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,6 +86,25 @@ def test_nothing_is_pushed_out_of_sight() -> None:
     assert shown("a\n" + "\n" * 20 + "b", "a\nb") == [" a", "-⟨20 empty lines⟩", " b"]
     assert shown("a\nb", "a\n" + "\n" * 7 + "b") == [" a", *"+" * 7, " b"]
     assert shown("a\nb", f"a\n{' ' * 39}b") == [" a", "-b", f"+{' ' * 39}b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tr\u0430in.py", "tr\\u0430in.py"),
+        ("\u0410dmin", "\\u0410dmin"),
+        ("PATH\u0397", "PATH\\u0397"),
+        ("r\uff4fot", "r\\uff4fot"),
+        ("\U0001d42bun", "\\U0001d42bun"),
+        ("\u043f\u0440\u0438\u0432\u0435\u0442-train", "\u043f\u0440\u0438\u0432\u0435\u0442-train"),
+        ("5\u03bcs \u0394t caf\u00e9 \u6a21\u578bv2", "5\u03bcs \u0394t caf\u00e9 \u6a21\u578bv2"),
+    ],
+)
+def test_letters_that_pass_for_others(text: str, expected: str) -> None:
+    """`train.py → trаin.py`, with a Cyrillic letter, looked like no change at all."""
+    assert arrow(Difference("x", "a", text)) == ("a", expected)
+    assert arrow(Difference("x", ABSENT, text)) == ("not set", expected)
+    assert shown("a\nb", f"a\n{text}") == [" a", "-b", f"+{expected}"]
 
 
 texts = st.lists(st.sampled_from("abc"), max_size=12)
