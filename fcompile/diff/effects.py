@@ -6,7 +6,7 @@ It says what `fcontroller` does, and the definition of Framework in the API serv
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -113,6 +113,18 @@ _ACTED_ON = {
     "ownerReferences": ("", "an owner that is gone, or goes, takes the Framework and all of its Pods with it"),
 }
 """Metadata by which others may end a Framework: a pattern that is found in the new value, and what they do."""
+_NEVER = "(?!)"
+_MADE_ANEW = {
+    "argocd.argoproj.io/hook": ("^(?!Skip$)", _NEVER),
+    "helm.sh/hook": ("", _NEVER),
+    "argocd.argoproj.io/sync-options": ("Force=true.*Replace=true|Replace=true.*Force=true", "Force=true"),
+    "kapp.k14s.io/update-strategy": ("^always-replace$", "^fallback-on-replace$"),
+    "kapp.k14s.io/versioned": ("", _NEVER),
+    "kustomize.toolkit.fluxcd.io/force": (_NEVER, "(?i)^enabled$"),
+    "internal.config.kubernetes.io/needsHashSuffix": ("^enabled$", _NEVER),
+}
+"""Annotations by which others delete a Framework and create it anew at each edit: what is found in the value where they do so, and where
+they do so only at an edit that the API server refuses."""
 _KUSTOMIZE_OWN = 'annotations["internal.config.kubernetes.io/'
 """What kustomize writes for itself, acts on, and takes away: `needsHashSuffix` gives a new name at each edit, `previousNames` the patches
 of another object."""
@@ -173,6 +185,17 @@ def of_metadata(field: str, after: Any, ends_pods: bool) -> Verdict:
         if after is not None and within.startswith(name) and re.search(pattern, str(after)):
             return Verdict(Effect.ON_THE_FLY, reason, ends_pods)
     return OF_TEXT
+
+
+def made_anew(annotations: Mapping[str, Any], refused: bool) -> Iterator[tuple[str, str]]:
+    """Yield the annotations by which others delete the Framework at the edit of something else, with their values.
+
+    :param refused: whether the API server refuses the edit.
+    """
+    for name, (always, when_refused) in _MADE_ANEW.items():
+        value = annotations.get(name)
+        if isinstance(value, str) and (re.search(always, value) or (refused and re.search(when_refused, value))):
+            yield name, value
 
 
 def of_digest(is_held: bool, ends: str, state: State) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -129,7 +129,7 @@ class FrameworkDiff(NamedTuple):
     @property
     def refused_but_ends_pods(self) -> bool:
         """Return whether the edit would end Pods under a definition that does not refuse it."""
-        return self.effect is Effect.REFUSED and any(change.ends_pods for change in self.changes)
+        return self.effect is Effect.REFUSED and not self.ends_pods and any(change.ends_pods for change in self.changes)
 
 
 def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
@@ -138,14 +138,17 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
     assert side is not None
     kind = "added" if before is None else "removed" if after is None else "changed"
     changes: tuple[Change, ...] = ()
+    made_anew: tuple[Change, ...] = ()
     if before is not None and after is not None:
         changes = tuple(_changes(before, after))
         if not changes:
             return None
+        made_anew = tuple(_made_anew(before, after, changes))
+        changes += made_anew
     elif after is not None:
         changes = tuple(_contents(after))
     effect = max((change.effect for change in changes), key=ORDER.index, default=Effect.ON_THE_FLY)
-    ends_pods = effect is not Effect.REFUSED and any(change.ends_pods for change in changes)
+    ends_pods = any(change.ends_pods for change in (made_anew if effect is Effect.REFUSED else changes))
     if before is not None and after is None:
         ends_pods = effects.removal_ends_pods(before.compiled.framework["spec"], before.status)
     return FrameworkDiff(
@@ -170,11 +173,21 @@ def _contents(side: Side) -> Iterator[Change]:
     for field, value in own.items():
         if value not in (None, "", "Start", _default("RetryPolicy")):
             yield Change("", "framework", field, ABSENT, value, Effect.ON_THE_FLY, "")
-    context = _Context(intent, side, State.WAITS, None, {})
+    context = _Context(intent, side, State.WAITS, None, {}, side.compiled.namespace)
     for role in intent.roles:
         for change in context.role(role.name, None, role):
             if change.field != "role":  # Their numbers of tasks are in `roles`.
                 yield change._replace(effect=Effect.ON_THE_FLY, reason="")
+
+
+def _made_anew(before: Side, after: Side, changes: Iterable[Change]) -> Iterator[Change]:
+    """Yield what has not changed, and by which others delete the Framework, and create it anew, since something else has changed."""
+    old, new = (mapping(side.compiled.framework["metadata"], "annotations") for side in (before, after))
+    ends_pods = effects.removal_ends_pods(before.compiled.framework["spec"], before.status)
+    for name, value in effects.made_anew(new, any(change.effect is Effect.REFUSED for change in changes)):
+        field = join("metadata.annotations", name)
+        if old.get(name) == value:
+            yield Change("", "framework", field, value, value, *effects.of_metadata(field, value, ends_pods))
 
 
 def _changes(before: Side, after: Side) -> Iterator[Change]:

@@ -175,7 +175,7 @@ def headline(framework: FrameworkDiff) -> str:
         return "new: it is created"
     if framework.kind == "removed":
         return "gone: deleting it ends all of its Pods" if framework.ends_pods else "gone: none of its Pods runs"
-    if framework.effect is Effect.REFUSED:
+    if framework.effect is Effect.REFUSED and not framework.ends_pods:
         return "refused by the API server, the whole edit"
     if framework.ends_pods:
         later = framework.effect if framework.effect is not Effect.ON_THE_FLY else None

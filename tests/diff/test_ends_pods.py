@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fcompile.cli import main
+from fcompile.diff import words
 from fcompile.diff.frameworks import compare
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from tests.diff.frameworks import Json, annotated, diff, framework, role, side, spec
@@ -162,6 +163,40 @@ def test_an_edit(before: Json, after: Json, status: Json | None, ends: bool) -> 
     found = diff(before, after, status)
     assert found is not None
     assert found.ends_pods is ends
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "ends", "ends_if_refused"),
+    [
+        ("argocd.argoproj.io/hook", "Sync", True, True),
+        ("argocd.argoproj.io/hook", "Skip", False, False),
+        ("helm.sh/hook", "pre-upgrade", True, True),
+        ("argocd.argoproj.io/sync-options", "Replace=true,Force=true", True, True),
+        ("argocd.argoproj.io/sync-options", "Force=true", False, True),
+        ("argocd.argoproj.io/sync-options", "Replace=true", False, False),
+        ("kapp.k14s.io/update-strategy", "always-replace", True, True),
+        ("kapp.k14s.io/update-strategy", "fallback-on-replace", False, True),
+        ("kapp.k14s.io/versioned", "", True, True),
+        ("kustomize.toolkit.fluxcd.io/force", "enabled", False, True),
+        ("internal.config.kubernetes.io/needsHashSuffix", "enabled", True, True),
+        ("internal.config.kubernetes.io/needsHashSuffix", "disabled", False, False),
+        ("config.kubernetes.io/local-config", "true", False, False),
+    ],
+)
+def test_an_edit_of_what_others_make_anew(annotation: str, value: str, ends: bool, ends_if_refused: bool) -> None:
+    """Its Pods were said to stay as they are, though Argo CD, kapp or kustomize lead to the end of all of them."""
+    described, refused = {**TWO, "description": "x"}, {**TWO, "executionType": "Create"}
+    also = f"{words.ENDS_PODS}, and refused by the API server"
+    for changed, expected, headline in (described, ends, words.ENDS_PODS), (refused, ends_if_refused, also):
+        found = diff(*(annotated(one, annotation, value) for one in (TWO, changed)))
+        assert found is not None
+        assert found.ends_pods is expected
+        assert (words.headline(found) == headline) is expected
+        assert any(change.field.startswith("metadata.annotations") for change in found.changes) is expected
+    assert diff(annotated(TWO, annotation, value), annotated(TWO, annotation, value)) is None
+    gone = diff(annotated(TWO, annotation, value), annotated(described, annotation, value), {"state": "Completed"})
+    assert gone is not None
+    assert not gone.ends_pods
 
 
 WITH_RESTART = annotated(policy(2), RESTART_ANNOTATION, "now")
