@@ -345,6 +345,26 @@ def test_left_out(repository_here: Repository, diff: Diff) -> None:
     assert kinds(diff("--git", "HEAD~1..HEAD")[1]) == {"x": "changed", "train": "removed"}
 
 
+def test_a_link_to_what_is_not_in_the_tree(repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """It may lead into a submodule, or to what another tool makes: that it is there was not said."""
+    repository_here.write("train.yaml")
+    other = Repository(tmp_path_factory.mktemp("other"))
+    other.write("evil.yaml", framework_name="evil")
+    other.commit()
+    repository_here.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.folder), "sub")
+    commits = [repository_here.commit()]
+    link = repository_here.folder / "jobs" / "link.yaml"
+    link.parent.mkdir()
+    for target, change in ("../sub/evil.yaml", "added"), ("../made/train.yaml", "changed"), (str(other.folder / "evil.yaml"), "removed"):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+        commits.append(repository_here.commit())
+        for revisions in f"{commits[-2]}..{commits[-1]}", commits[-2]:
+            code, document = diff("--git", revisions)
+            (one,) = document["objects"]
+            assert (code, kinds(document), one["kind"], one["name"], one["change"]) == (1, {}, "link", "jobs/link.yaml", change)
+
+
 def test_hidden_folders_are_told_of(repository_here: Repository, diff: Diff) -> None:
     """`kubectl apply -R` and Argo CD read them: a reviewer must not be told that nothing differs."""
     repository_here.put("kept/.fcompileignore", ".listed\n")

@@ -22,7 +22,7 @@ class Tree(NamedTuple):
     """What links of a side, and kustomizations in other folders, lead to."""
 
     links: dict[bytes, bytes]
-    """Links that lead to something within the tree, with where they lead."""
+    """Links by which tools may find something, with where they lead."""
     led: dict[bytes, bytes]
     """Files that count only since links lead to them, with their blobs."""
     folders: dict[bytes, list[bytes]]
@@ -57,6 +57,8 @@ def tree_of(commit: str | None, top: bytes, objects: Objects, reader: Reader, di
                 made.led[end] = files[end]
                 if kind:
                     made.kinds[end] = kind
+        elif end and not ignored and (kind or path.endswith(ENDINGS)):
+            made.links[path] = target  # into a submodule, or to what something else makes: others may find a file there
     return made
 
 
