@@ -130,7 +130,7 @@ def _pairs(
 
 
 def _of_one_key(before: Sequence[T], after: Sequence[T], file: Callable[[T], str]) -> Iterator[tuple[T | None, T | None]]:
-    """Yield what has one key on both sides: those of one file are compared, and the others in their order."""
+    """Yield what has one key on both sides: those of one file are compared from the last, and the others in their order."""
     if max(len(before), len(after)) < 2:
         yield from zip_longest(before, after)
         return
@@ -140,7 +140,8 @@ def _of_one_key(before: Sequence[T], after: Sequence[T], file: Callable[[T], str
             found[file(one)].append(one)
     old, new = files
     for name in [one for one in new if one in old]:
-        yield from zip_longest(old.pop(name), new.pop(name))
+        # Of those in one file, the last one wins: it is held against the last one, so that another one after it is no mere addition.
+        yield from reversed([*zip_longest(reversed(old.pop(name)), reversed(new.pop(name)))])
     yield from zip_longest(*([one for some in side.values() for one in some] for side in files))
 
 

@@ -656,6 +656,25 @@ def test_objects_with_one_name_are_all_compared(repository_here: Repository, dif
     )
 
 
+def test_an_object_of_the_same_name_after_it_in_the_file(repository_here: Repository, diff: Diff) -> None:
+    """The last one wins. It was said to be added, and what it changes was not shown."""
+
+    def put(*values: str) -> None:
+        text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: "
+        repository_here.put("c.yaml", "".join(f"{text}{value}\n---\n" for value in values))
+
+    put("good")
+    repository_here.commit()
+    changed = {"field": "data.a", "before": "good", "after": "evil"}
+    for values in ("good", "evil"), ("good", "good", "evil"):
+        put(*values)
+        found = [(one["change"], one["changes"]) for one in diff("--git", "HEAD")[1]["objects"]]
+        assert found == [*[("added", [])] * (len(values) - 1), ("changed", [changed])]
+    repository_here.commit()
+    put("good", "evil")
+    assert [one["change"] for one in diff("--git", "HEAD")[1]["objects"]] == ["removed"]
+
+
 def test_frameworks_with_one_name_are_all_compared(repository_here: Repository, diff: Diff) -> None:
     """Where it is waived that there are two, as of two clusters, only the last one was compared."""
 
