@@ -137,7 +137,7 @@ class Object(Report):
     after: str | None
     """The file on the new side; null: it is removed."""
     changes: list[Difference]
-    """What differs. Empty for one that is added or removed."""
+    """What differs. Empty for one that is added or removed, but a link: it has where it leads."""
 
 
 class LivePods(Report):

@@ -94,6 +94,7 @@ def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
 
 OF_TEXT = Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
 """On an edit of the description, labels and annotations of the Framework itself."""
+_OF_FINALIZERS = Verdict(Effect.NOTHING, "when the Framework is deleted, its Pods run on until all finalizers are gone")
 OF_NAMESPACE = Verdict(
     Effect.NOTHING,
     "the namespace is the same here; where Argo CD or `kubectl -n` applies the file to another one, it becomes another Framework",
@@ -177,6 +178,8 @@ def of_restart(wanted: bool, when: str, state: State) -> Verdict:
 def of_metadata(field: str, after: Any, ends_pods: bool) -> Verdict:
     """Return the verdict on an edit of other metadata; `after` is None where it is gone, `ends_pods` whether the end of it ends Pods."""
     within = field.removeprefix("metadata.")
+    if within.startswith("finalizers"):
+        return _OF_FINALIZERS
     if within.startswith(_KUSTOMIZE_OWN):
         return Verdict(
             Effect.ON_THE_FLY, "kustomize takes it for its own note: it may rename the Framework, or patch it as another", ends_pods

@@ -67,7 +67,7 @@ def _object(thing: ObjectDiff) -> dict[str, Any]:
         "endsPods": thing.ends_pods,
         "before": thing.before or None,
         "after": thing.after or None,
-        "changes": _differences(thing.differences if thing.change == "changed" else ()),
+        "changes": _differences(thing.differences if thing.change == "changed" or thing.is_file else ()),
     }
 
 

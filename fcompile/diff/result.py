@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeVar
 
+from fcompile.check.tool_files import FileKind
 from fcompile.diff.compare import Difference, differences
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.frameworks import FrameworkDiff, Side, compare
@@ -48,7 +49,7 @@ class ObjectDiff(NamedTuple):
     change: str
     """`added`, `removed` or `changed`."""
     differences: tuple[Difference, ...]
-    """Of one that is added, all of it, unless it is a file; of one that is removed, none."""
+    """Of one that is added, all of it, and none of a file or of one that is removed; but of a link where it leads."""
     before: str
     """The file."""
     after: str
@@ -156,6 +157,8 @@ def _object(key: ObjectKey, before: Object | None, after: Object | None, in_git:
         found = tuple(differences(old, new) if group == FILE else _differences(kind, old, new, in_git))
         if not found:
             return None
+    elif kind == FileKind.LINK:  # where it leads is all that there is to know of it
+        found = tuple(differences(old, new))
     elif after is not None and group != FILE:
         content = _content(new, in_git)
         found = tuple(differences({key: {} for key, value in content.items() if isinstance(value, dict)}, content))

@@ -238,6 +238,14 @@ def test_they_are_not_in_the_digest(annotation: str) -> None:
     assert after.framework["metadata"]["annotations"][annotation] == "true"
 
 
+def test_finalizers_keep_pods() -> None:
+    """Whoever adds one keeps the Pods of a Framework that others delete: nothing was said to depend on it."""
+    for before, after in ([], ["a.example.com/b"]), (["a.example.com/b"], []):
+        found = compare(*(side(framework(spec(), finalizers=some)) for some in (before, after)))
+        assert found is not None
+        assert (found.effect.value, "run on until all finalizers are gone" in found.changes[0].reason) == ("nothing", True)
+
+
 def test_a_namespace_that_is_written_out() -> None:
     """Argo CD and `kubectl -n` put a Framework that gives none into another one."""
     unsaid, said = (side(one)._replace(in_git=True) for one in (framework(spec()), framework(spec(), namespace="default")))

@@ -363,6 +363,7 @@ def test_a_link_to_what_is_not_in_the_tree(repository_here: Repository, diff: Di
             code, document = diff("--git", revisions)
             (one,) = document["objects"]
             assert (code, kinds(document), one["kind"], one["name"], one["change"]) == (1, {}, "link", "jobs/link.yaml", change)
+            assert change == "removed" or one["changes"][0]["after"] == target
 
 
 def test_hidden_folders_are_told_of(repository_here: Repository, diff: Diff) -> None:
