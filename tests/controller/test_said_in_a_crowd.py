@@ -157,6 +157,36 @@ def test_a_server_is_not_said_to_be_silent_before_it_was_asked(kind: str) -> Non
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("kind", ["configmaps", "services"])
+def test_an_attempt_that_waits_long_for_its_turn_says_so(kind: str) -> None:
+    """For minutes nothing said why a Framework did not begin: others of its namespace, which hung in a webhook, went first."""
+
+    async def work() -> None:
+        async def hangs(method: str, path: str) -> Answer | None:
+            if is_slow and (method, path) == ("POST", collection(kind, "default")):
+                await asyncio.sleep(30)
+                return refusal(500, "InternalError", "failed calling webhook: context deadline exceeded")
+            return None
+
+        async def listed() -> list[Any]:
+            found = (await made.api.request("GET", collection("frameworks", "default"))).body["items"]
+            return [[each for each in framework["status"]["conditions"] if each["type"] == "IntentStored"] for framework in found]
+
+        is_slow = True
+        async with lab(Refusing(hangs)) as made:
+            for number in range(150):
+                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 1, run="forever", service={})]})
+            await asyncio.sleep(75)
+            said = [(each["status"], each["reason"]) for (each,) in await listed()]
+            assert set(said) == {("False", "Refused"), ("False", "WaitsForTurn")}
+            assert said.count(("False", "WaitsForTurn")) > 50
+            is_slow = False
+            await asyncio.sleep(130)
+            assert {(each["status"], each["reason"]) for (each,) in await listed()} == {("True", "Stored")}
+
+    run_in_memory(work())
+
+
 def test_nor_before_it_was_asked_what_a_configmap_holds() -> None:
     """Nor that this waits for its turn: what it was made with is known, so that nothing waits for the answer."""
 

@@ -52,7 +52,7 @@ PODS_UP_TO_DATE = "PodsUpToDate"
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
 _WAITS_FOR_TURN: Final = "WaitsForTurn"
-"""The reason while Pods are not requested yet since many others are. That is no problem."""
+"""The reason while Pods, or a ConfigMap, are not requested yet since many others are. That is no problem."""
 _CREATED_AGAIN: Final = "Created", "The API server takes the Pods again"
 _NOT_NEEDED = "NotNeeded"
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
@@ -127,6 +127,17 @@ def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[st
     reason = "Refused" if refused else _WAITS_FOR_TURN if queued else ""
     fine = _unless_over(status, PODS_CREATED, _CREATED_AGAIN, "No Pod is to be made any more")
     set_problem(status, PODS_CREATED, reason, some(refused or queued), fine, generation, now)
+
+
+def set_waits_to_begin(status: Status, generation: int, now: float) -> None:
+    """Say that the attempt has waited long for its turn to begin."""
+    why = "its requests wait for their turn, since many others of this namespace are under way"
+    set_condition(status, INTENT_STORED, False, _WAITS_FOR_TURN, f"The attempt cannot begin yet: {why}", generation, now)
+
+
+def waits_to_begin(status: Status) -> bool:
+    """Return whether that is said."""
+    return is_said(status, INTENT_STORED, _WAITS_FOR_TURN)
 
 
 def set_paused(status: Status, paused: bool, generation: int, now: float, *, stops: bool = False, is_late: bool = False) -> None:

@@ -20,7 +20,9 @@ from fcontroller.decide.conditions import (
     set_not_needed,
     set_pods_created,
     set_problem,
+    set_waits_to_begin,
     some,
+    waits_to_begin,
 )
 from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING, ENDED
@@ -123,6 +125,10 @@ class Waits:
         refused += [f"{lost}: {why}" for why in workers.failing(status, actions.ConfirmConfigMapGone)] if trouble else []
         if refused:
             set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
+        elif workers.waits_to_begin:
+            set_waits_to_begin(status, generation, now)
+        elif waits_to_begin(status) and None in workers.busy:
+            pass  # It is being asked for: soon it is stored, or refused.
         elif status.state not in CREATED and (knows or status.state in ENDED):
             set_not_needed(status, INTENT_STORED, generation, now)
         if status.state in ENDED:  # Whatever could not be made is not tried again.

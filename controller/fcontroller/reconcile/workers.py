@@ -36,6 +36,8 @@ _IN_A_CROWD = 8
 """The same in a namespace that is crowded with requests: a thousand Frameworks with 32 actions each would take 200 MiB for waiting."""
 _MANY = 50
 """With more failures, conditions are set once a second at most: each failure leads to a reconciliation, which goes through all of them."""
+_LONG = 60.0
+"""Seconds after which it is said that an attempt waits for its turn to begin: in a crowd each may do so for a while."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 """Seconds for which no Pod of a role is requested after a refusal that would meet all others too."""
 
@@ -191,6 +193,12 @@ class Workers:
         return any(self._creations.values()) or any([not job.sent for job in self._creating])
 
     @property
+    def waits_to_begin(self) -> bool:
+        """Return whether the attempt's ConfigMap, or a Service before it, has waited for long to be requested."""
+        waits = [job for job in self._others if isinstance(job.action, actions.CreateConfigMap) and not job.sent]
+        return any([job.began <= self._now() - _LONG for job in waits])
+
+    @property
     def queued_deletions(self) -> str:
         """Return why Pods have waited for long to be told to go."""
         unsent = [job for job in self._slow((*self._first_waiting, *self._others)) if not job.sent]
@@ -256,6 +264,7 @@ class Workers:
             job.work = asyncio.get_running_loop().create_task(self._work(job, context))
             job.work.add_done_callback(partial(self._done, job))
         ends = [job.began + SLOW for job in (*self._creating, *self._others)]
+        ends += [job.began + _LONG for job in self._others if job.key is None]
         # Each that has had no answer for so long is told of.
         self._alarms.set(None, min([end for end in ends if end > self._now()], default=float("inf")))
 
