@@ -118,6 +118,7 @@ def test_a_whole_life(policed: Cluster, repository: Path, tmp_path: Path, varian
         # None of the conditions that tell of trouble.
         assert {condition["type"] for condition in status_of(policed, "train")["conditions"]} == {
             "IntentReviewed",
+            "PodsUpToDate",
             "Completed",
             "Succeeded",
         }
