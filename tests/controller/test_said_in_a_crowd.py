@@ -157,6 +157,27 @@ def test_a_server_is_not_said_to_be_silent_before_it_was_asked(kind: str) -> Non
     run_in_memory(work())
 
 
+def test_what_fails_after_each_wait_for_its_turn_is_said_the_second_time() -> None:
+    """It was said after three failures, as of what is tried again at once: here each came a minute after the last one."""
+
+    async def work() -> None:
+        async def fails(method: str, path: str) -> Answer | None:
+            if (method, path) == ("POST", collection("configmaps", "default")):
+                await asyncio.sleep(10)
+                return refusal(500, "InternalError", "failed calling webhook: TLS handshake timeout")
+            return None
+
+        async with lab(Refusing(fails)) as made:
+            for number in range(120):
+                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 1, run="forever")]})
+            await asyncio.sleep(90)
+            listed = (await made.api.request("GET", collection("frameworks", "default"))).body["items"]
+            said = [each["reason"] for framework in listed for each in framework["status"]["conditions"] if each["type"] == "IntentStored"]
+            assert said == ["Refused"] * 120
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("kind", ["configmaps", "services"])
 def test_an_attempt_that_waits_long_for_its_turn_says_so(kind: str) -> None:
     """For minutes nothing said why a Framework did not begin: others of its namespace, which hung in a webhook, went first."""

@@ -68,8 +68,10 @@ class _Failure(NamedTuple):
     action: actions.Action
     decided: Decided
     error: Exception | None
+    began: float
+    """When the first of them began, by the clock of the loop: in a crowd it may have waited for its turn since then, each time."""
     seconds: float
-    """What it took, the last time."""
+    """How long after that the last one failed."""
     times: int
     """How often, one after the other."""
     not_before: float
@@ -284,9 +286,12 @@ class Workers:
         # The action had no effect, or none that was seen yet: it may be decided again, but not at once.
         of_key = self._failures.setdefault(key, {})
         last = of_key.get(type(action))
+        now = self._now()
+        again = last is not None and last.action == action and last.error is not None and error is not None
         failures = last.times + 1 if last is not None and last.action == action else 1
+        began = last.began if last is not None and again else now - performed.seconds
         delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)
-        of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds, failures, self._now() + delay)
+        of_key[type(action)] = _Failure(action, performed.decided, error, began, now - began, failures, now + delay)
         return failures if error is not None else 0
 
     def _add(self, action: actions.Action, status: Status) -> None:
