@@ -393,6 +393,11 @@ def test_hidden_folders_are_told_of(repository_here: Repository, diff: Diff) -> 
             ("hidden file", "jobs/.old/train.yaml"): "changed",
         }
     assert "a:2" in str(diff("--git", f"{first}..{second}", "jobs")[1]["objects"])
+    repository_here.put("jobs/kustomization.yaml", "resources: [.old/train.yaml]\n")
+    third = repository_here.commit()
+    for revisions in f"{second}..{third}", second:
+        document = diff("--git", revisions)[1]
+        assert (kinds(document), [one["kind"] for one in document["objects"]]) == ({"train": "added"}, ["kustomization"])
 
 
 def test_patterns_are_as_many_as_in_a_folder(repository_here: Repository, diff: Diff) -> None:

@@ -47,13 +47,20 @@ def changed(written: str, paths: Sequence[str]) -> Iterator[tuple[list[RawFile],
         if not links and not any(one.path in own or before.leads_to(one.path) or after.leads_to(one.path) for one in either):
             _check(paths, written, in_tree=new is None)
         sides = []
-        for commit, tree, blob in (old, before, attrgetter("before")), (new, after, attrgetter("after")):
+        both = (old, before, attrgetter("before")), (new, after, attrgetter("after"))
+        # A file that is hidden on one side alone, since the other has a kustomization that names it, is new or gone there.
+        hidden = [
+            one
+            for one in either
+            if not one.is_module
+            and all(not blob(one) or (not tree.leads_to(one.path) and reader.only_hidden(commit, one.path)) for commit, tree, blob in both)
+        ]
+        for commit, tree, blob in both:
             there = (one for one in either if tree.leads_to(one.path) or (one.path in own and not reader.ignored(commit, one.path)))
             files = (reader.file(commit, one, blob(one), tree.kinds.get(one.path)) for one in there)
             led = (reader.link(commit, path, tree.links[path]) for path in links if path in tree.links)
-            unseen = (one for one in either if not tree.leads_to(one.path) and not one.is_module and reader.only_hidden(commit, one.path))
-            hidden = (file and file._replace(kind=FileKind.HIDDEN) for file in (reader.file(commit, one, blob(one)) for one in unseen))
-            sides.append([*filter(None, files), *led, *filter(None, hidden)])
+            unseen = filter(None, (reader.file(commit, one, blob(one)) for one in hidden))
+            sides.append([*filter(None, files), *led, *(file._replace(kind=FileKind.HIDDEN) for file in unseen)])
         contents = {(file.entry.path, file.kind): file.data for file in sides[0]}
         same = {file.entry.path for file in sides[1] if contents.get((file.entry.path, file.kind)) == file.data}
         same -= {reader.entry(path).path for path in turned}
