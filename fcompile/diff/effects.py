@@ -118,7 +118,7 @@ _NEVER = "(?!)"
 _MADE_ANEW = {
     "argocd.argoproj.io/hook": ("^(?!Skip$)", _NEVER),
     "helm.sh/hook": ("", _NEVER),
-    "argocd.argoproj.io/sync-options": ("Force=true.*Replace=true|Replace=true.*Force=true", "Force=true"),
+    "argocd.argoproj.io/sync-options": ("(?s)Force=true.*Replace=true|Replace=true.*Force=true", "Force=true"),
     "kapp.k14s.io/update-strategy": ("^always-replace$", "^fallback-on-replace$"),
     "kapp.k14s.io/versioned": ("", _NEVER),
     "kustomize.toolkit.fluxcd.io/force": (_NEVER, "(?i)^enabled$"),

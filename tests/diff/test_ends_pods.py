@@ -172,6 +172,7 @@ def test_an_edit(before: Json, after: Json, status: Json | None, ends: bool) -> 
         ("argocd.argoproj.io/hook", "Skip", False, False),
         ("helm.sh/hook", "pre-upgrade", True, True),
         ("argocd.argoproj.io/sync-options", "Replace=true,Force=true", True, True),
+        ("argocd.argoproj.io/sync-options", "Force=true,\n Prune=false,\n Replace=true", True, True),
         ("argocd.argoproj.io/sync-options", "Force=true", False, True),
         ("argocd.argoproj.io/sync-options", "Replace=true", False, False),
         ("kapp.k14s.io/update-strategy", "always-replace", True, True),
