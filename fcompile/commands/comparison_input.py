@@ -91,13 +91,8 @@ class RawFile(NamedTuple):
     def content(self, opened: File, kind: FileKind) -> dict[str, Any]:
         """Return what can be compared of a file of which others make what runs: its text, where more than the values in it counts."""
         assert isinstance(self.data, bytes)
-        if (
-            not self.is_manifest
-            or opened.unreadable()
-            or kind is FileKind.POINTER
-            or self.is_embedded()
-            or (kind is FileKind.CHART and self.has_actions)
-        ):
+        is_text = not (self.is_manifest or kind is FileKind.HIDDEN) or is_pointer(self.data)
+        if is_text or opened.unreadable() or self.is_embedded() or (kind is FileKind.CHART and self.has_actions):
             try:
                 return {"text": self.data.decode()}
             except UnicodeDecodeError:

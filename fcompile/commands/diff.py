@@ -10,6 +10,7 @@ from importlib import import_module
 
 import click
 
+from fcompile.check.tool_files import FileKind
 from fcompile.commands.comparison_input import Contents, RawFile, read_side
 from fcompile.commands.group import argument, command, completed
 from fcompile.commands.option_values import check_paths, checked_with, is_there
@@ -127,16 +128,20 @@ def diff(
 
 def _say_what_is_not_known(result: Result) -> None:
     """Name what may end Pods though the gate lets it pass."""
-    built, changed = [], []
+    built, hidden, changed = list[str](), list[str](), list[str]()
     refused = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.refused_but_ends_pods]
     moved = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.may_move and not one.ends_pods]
     for one in result.objects:
         if one.is_file:
-            built.append(visible(one.after or one.before))
+            (hidden if one.kind == FileKind.HIDDEN else built).append(visible(one.after or one.before))
         elif one.may_end_pods:
             changed.append(visible(f"{one.kind} {one.namespace}/{one.name}" if one.namespace else f"{one.kind} {one.name}"))
     if built:
         say(f"--fail-on ends-pods: it is not known whether what is built with {first_of(built, 3)} ends Pods: compare what it builds")
+    if hidden:
+        say(
+            f"--fail-on ends-pods: it is not known whether hidden folders are applied, and what {first_of(hidden, 3)} then ends: look at it"
+        )
     if changed:
         say(f"--fail-on ends-pods: it is not known whether the change of {first_of(changed, 3)} ends Pods: look at it")
     if moved:

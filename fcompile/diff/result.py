@@ -12,10 +12,10 @@ from fcompile.diff.compare import Difference, differences
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.frameworks import FrameworkDiff, Side, compare
 from fcompile.diff.live import Live
+from fcompile.diff.secrets import Stars, is_secret, masked
 from fcompile.model.fields import Field
 from fcompile.model.framework import SERVER_SET
 from fcompile.model.names import RESOURCE
-from fcompile.model.values import mapping
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -40,6 +40,10 @@ _DEFINITION = "CustomResourceDefinition", RESOURCE
 """Every Framework goes with it."""
 
 
+_WITH_SECRETS = frozenset({FileKind.HIDDEN, FileKind.KUSTOMIZATION, FileKind.PATCH, FileKind.SOURCE})
+"""Kinds of files in which a Secret is one. In the values of a chart, whatever looks like one is to be seen."""
+
+
 class ObjectDiff(NamedTuple):
     """What differs in an object that is no Framework."""
 
@@ -49,7 +53,7 @@ class ObjectDiff(NamedTuple):
     change: str
     """`added`, `removed` or `changed`."""
     differences: tuple[Difference, ...]
-    """Of one that is added, all of it, and none of a file or of one that is removed; but of a link where it leads."""
+    """Of one that is added, all of it, also of a hidden file; none of another file or of one that is removed; of a link where it leads."""
     before: str
     """The file."""
     after: str
@@ -151,13 +155,16 @@ def _object(key: ObjectKey, before: Object | None, after: Object | None, in_git:
     name += "*" * (number > 0) + f" #{number}" * (number > 1)
     found: tuple[Difference, ...] = ()
     old, new = (one.value if one else {} for one in (before, after))
-    if (group, kind) == ("", "Secret"):
-        old, new = _masked(old, new), _masked(new, old, " (after)")
+    if group == "" and is_secret(kind):
+        old, new = masked(old, new), masked(new, old, " (after)")
+    elif group == FILE and kind in _WITH_SECRETS:
+        stars = Stars()
+        old, new = stars.within(old), stars.within(new)
     if before is not None and after is not None:
         found = tuple(differences(old, new) if group == FILE else _differences(kind, old, new, in_git))
         if not found:
             return None
-    elif kind == FileKind.LINK:  # where it leads is all that there is to know of it
+    elif kind == FileKind.LINK or (kind == FileKind.HIDDEN and after is not None):  # where it leads; or objects as new as others
         found = tuple(differences(old, new))
     elif after is not None and group != FILE:
         content = _content(new, in_git)
@@ -172,16 +179,6 @@ def _differences(kind: str, before: dict[str, Any], after: dict[str, Any], in_gi
         before, after = as_the_server_reads(before), as_the_server_reads(after)
         yield from differences(before.pop("spec"), after.pop("spec"), Field("object", ref="PodSpec"), "spec")
     yield from differences(before, after)
-
-
-def _masked(secret: dict[str, Any], other: dict[str, Any], which: str = " (before)") -> dict[str, Any]:
-    """Return a Secret with stars in place of its values, and which side it is where the other one has another value, as kubectl has it."""
-    shown = dict(secret)
-    for field in {"data", "stringData"} & secret.keys():
-        others = mapping(other, field)
-        values = mapping(secret, field)
-        shown[field] = {key: "***" + which * (key in others and others[key] != value) for key, value in values.items()}
-    return shown
 
 
 def _content(value: dict[str, Any], in_git: bool) -> dict[str, Any]:

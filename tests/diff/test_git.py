@@ -400,6 +400,65 @@ def test_hidden_folders_are_told_of(repository_here: Repository, diff: Diff) -> 
         assert (kinds(document), [one["kind"] for one in document["objects"]]) == ({"train": "added"}, ["kustomization"])
 
 
+def test_hidden_files_are_compared_by_their_values(repository_here: Repository, diff: Diff) -> None:
+    """A comment in one was a difference; and what a new one holds was not shown."""
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: '1'}\n"
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+    repository_here.put(".argocd/cm.yaml", text)
+    first = repository_here.commit()
+    repository_here.put(".argocd/cm.yaml", f"# what this is for\n{text}")
+    repository_here.put(".lfs/pointer.yaml", pointer)
+    second = repository_here.commit()
+    (one,) = diff("--git", f"{first}..{second}")[1]["objects"]
+    assert (one["name"], one["changes"]) == (".lfs/pointer.yaml", [{"field": "text", "after": pointer}])
+    repository_here.put(".argocd/cm.yaml", text.replace("'1'", "'2'"))
+    repository_here.put(".lfs/pointer.yaml", pointer.replace("00", "11"))
+    repository_here.put(".new/cm.yaml", text.replace("'1'", "evil"))
+    third = repository_here.commit()
+    found = {one["name"]: one["changes"] for one in diff("--git", f"{second}..{third}")[1]["objects"]}
+    assert found.pop(".argocd/cm.yaml") == [{"field": "data.a", "before": "1", "after": "2"}]
+    assert found.pop(".lfs/pointer.yaml")[0]["field"] == "text"
+    assert {"field": "data", "after": {"a": "evil"}} in found.pop(".new/cm.yaml")
+    assert not found
+    assert diff("--git", f"{second}..{third}", "--fail-on", "ends-pods")[0] == 0
+
+
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, annotations: {a: b}}\nstringData: {old: hunter1, same: hunter2, new: hunter3}\n"
+LIST = f"kind: List\napiVersion: v1\nitems:\n- {SECRET.replace(chr(10), chr(10) + '  ')}"
+KUSTOMIZATION = "patches: [{path: patch.yaml}]\nsecretGenerator: [{name: a, literals: [old=hunter1, same=hunter2, new=hunter3]}]\n"
+LAST = SECRET.replace("{a: b}", "{kubectl.kubernetes.io/last-applied-configuration: 'hunter1, hunter3'}")
+WITH_SECRETS = {
+    "a hidden file": (".hidden/secret.yaml", SECRET),
+    "a list in one": (".hidden/list.yaml", LIST),
+    "several documents": (".hidden/some.yaml", f"{SECRET}---\n{LAST}"),
+    "a patch": ("patch.yaml", SECRET),
+    "literals": ("kustomization.yaml", KUSTOMIZATION),
+    "what kubectl notes": ("secret.yaml", LAST),
+    "what kubectl notes in a patch": ("patch.yaml", LAST),
+    "no mapping": ("secret.yaml", SECRET.replace("{old: hunter1, same: hunter2, new: hunter3}", "[hunter1, hunter3]")),
+    "no mapping in a patch": ("patch.yaml", SECRET.replace("{old: hunter1, same: hunter2, new: hunter3}", "hunter3")),
+    "another spelling": ("secret.yaml", SECRET.replace("Secret", "secret")),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), WITH_SECRETS.values(), ids=WITH_SECRETS)
+def test_values_of_secrets_are_shown_nowhere(repository_here: Repository, diff: Diff, name: str, text: str) -> None:
+    repository_here.put("kustomization.yaml", KUSTOMIZATION)
+    first = repository_here.commit()
+    repository_here.put(name, text)
+    second = repository_here.commit()
+    repository_here.put(name, text.replace("hunter3", "hunter4"))
+    third = repository_here.commit()
+    for revisions in f"{first}..{second}", f"{second}..{third}", f"{third}..{first}":
+        document = diff("--git", revisions)[1]
+        assert "hunter" not in str(document)
+    (one,) = diff("--git", f"{second}..{third}")[1]["objects"]
+    for change in one["changes"]:
+        assert change["before"] != change["after"]
+        assert "***" in change["before"]
+        assert "same" not in change["field"]
+
+
 def test_patterns_are_as_many_as_in_a_folder(repository_here: Repository, diff: Diff) -> None:
     """Each name is held against them all: 600 kB of patterns and a dozen files took minutes."""
     repository_here.write("deep/train.yaml")
