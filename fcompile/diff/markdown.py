@@ -14,6 +14,7 @@ from fcompile.diff import templates, words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff
+from fcompile.diff.lookalikes import readable
 from fcompile.diff.quoted import PLAIN, code, fence, name
 from fcompile.diff.result import ObjectDiff, Result
 
@@ -168,7 +169,7 @@ def _title(text: str) -> str:
 
 
 def _label(change: Any) -> str:
-    return words.label(change) if isinstance(change, Change) else visible(change.field)
+    return words.label(change) if isinstance(change, Change) else readable(change.field)
 
 
 def _object_name(thing: Any) -> str:

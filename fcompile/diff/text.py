@@ -12,6 +12,7 @@ from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
 from fcompile.diff.frameworks import FrameworkDiff
 from fcompile.diff.live import Live
+from fcompile.diff.lookalikes import readable
 from fcompile.diff.result import ObjectDiff, Result
 
 _COLORS = {
@@ -71,7 +72,7 @@ class Painter:
         change = self._paint(words.change_of(thing), _RED if thing.ends_pods else "")
         yield f"{head}  {change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
         for difference in thing.differences:
-            yield from self._change(visible(difference.field), difference)
+            yield from self._change(readable(difference.field), difference)
 
     def _live(self, live: Live) -> Iterator[str]:
         name = self._paint(at_line_start(visible(words.name(live))), _BOLD)
@@ -79,11 +80,11 @@ class Painter:
         for pods in live.pods:
             yield f"  {at_line_start(words.stands(pods))}: {visible(pods.names)}"
             for difference in pods.differences:
-                yield from self._change(visible(difference.field), difference)
+                yield from self._change(readable(difference.field), difference)
         for name, found in live.services:
             yield f"  Service {visible(name)} differs from what is expected (cluster → expected)"
             for difference in found:
-                yield from self._change(visible(difference.field), difference)
+                yield from self._change(readable(difference.field), difference)
 
     def _change(self, label: str, change: Any) -> Iterator[str]:
         label = at_line_start(label)

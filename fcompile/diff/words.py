@@ -20,6 +20,7 @@ from fcompile.diff.effects import ANEW, ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
 from fcompile.diff.live import Live
 from fcompile.diff.live import Pods as LivePods
+from fcompile.diff.lookalikes import readable
 from fcompile.diff.resources import by_importance, shown
 from fcompile.diff.result import ObjectDiff, Result
 from fcompile.emit.order import ordered
@@ -65,13 +66,6 @@ _NEAR = 2
 _MOST_LINES = 400
 _BLANKS = lazy("[ \u3000]{40,}")
 """So many spaces that what follows them is out of sight: lines of comments and pages do not wrap."""
-_OF_ANOTHER_SCRIPT = (
-    "\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"  # Greek
-    "\u03b9\u03ba\u03bd\u03bf\u03c1\u03c5"
-    "\u0400-\u052f\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"  # Cyrillic, full-width, mathematical
-)
-_LOOKALIKE = lazy(f"(?<=[A-Za-z])[{_OF_ANOTHER_SCRIPT}]|[{_OF_ANOTHER_SCRIPT}](?=[A-Za-z])")
-"""A letter that may look like a Latin one, beside a Latin one: both sides of a difference could look the same."""
 _EMPTY_LINES = 8
 """So many lines in a row without anything in them that they push what follows out of sight."""
 
@@ -219,7 +213,7 @@ def location(framework: FrameworkDiff) -> str:
 
 def label(change: Change) -> str:
     """Return the role and the field of a change: `worker: spec.containers[main].image`."""
-    return _readable(f"{change.role}: {change.field}" if change.role else change.field)
+    return readable(f"{change.role}: {change.field}" if change.role else change.field)
 
 
 def is_text(value: Any) -> bool:
@@ -242,11 +236,6 @@ def _text_of(value: Any) -> str:
 def _on_one_line(value: Any) -> str:
     """Return a value on one line. A text has quotes only where it could be taken for something else."""
     return value if isinstance(value, str) and not _needs_quotes(value) else json.dumps(value, ensure_ascii=False)
-
-
-def _readable(text: str) -> str:
-    """Return a text of the author's on one line, with letters that pass for others written as escapes, too."""
-    return visible(text if text.isascii() else _LOOKALIKE.sub(lambda letter: letter[0].encode("ascii", "backslashreplace").decode(), text))
 
 
 def _cut(before: str, after: str) -> tuple[str, str]:
@@ -303,7 +292,7 @@ def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
                 yield "…", "more lines differ"
                 return
             size += 1
-            yield sign, _readable(line)
+            yield sign, readable(line)
         shown = until
     if more:
         yield "…", "more lines differ"
@@ -431,11 +420,11 @@ def arrow(change: Change | Difference) -> tuple[str, str]:
     if change.before is ABSENT or change.after is ABSENT:
         return _side(change.before), _side(change.after)
     before, after = _cut(_on_one_line(change.before), _on_one_line(change.after))
-    return _readable(before), _readable(after)
+    return readable(before), readable(after)
 
 
 def _side(side: Any) -> str:
-    return "not set" if side is ABSENT else _readable(_cut(_on_one_line(side), "")[0])
+    return "not set" if side is ABSENT else readable(_cut(_on_one_line(side), "")[0])
 
 
 def _tasks(number: Any) -> str:

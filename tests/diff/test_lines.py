@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcompile.diagnostics.writer import Style
+from fcompile.diff import html as page
+from fcompile.diff import markdown
 from fcompile.diff.compare import ABSENT, Difference, blocks
+from fcompile.diff.result import ObjectDiff, Result
+from fcompile.diff.text import Painter
 from fcompile.diff.words import arrow, lines
 
 
@@ -98,6 +104,19 @@ def test_nothing_is_pushed_out_of_sight() -> None:
         ("\U0001d42bun", "\\U0001d42bun"),
         ("\u043f\u0440\u0438\u0432\u0435\u0442-train", "\u043f\u0440\u0438\u0432\u0435\u0442-train"),
         ("5\u03bcs \u0394t caf\u00e9 \u6a21\u578bv2", "5\u03bcs \u0394t caf\u00e9 \u6a21\u578bv2"),
+        ("--mode=\u0441\u043e\u0440\u0443", "--mode=\\u0441\\u043e\\u0440\\u0443"),
+        ("\u0430\u0441\u0435 2", "\\u0430\\u0441\\u0435 2"),
+        ("x:'\u0430\u0441\u0435',y:'\u043f\u0440\u0438'", "x:'\\u0430\\u0441\\u0435',y:'\u043f\u0440\u0438'"),
+        ("r/\u0430:1 \u043f\u0440\u0438", "r/\\u0430:1 \u043f\u0440\u0438"),
+        ("n\u0585de \u13c0PU tr\u0251in v\U0001d7cf.0", "n\\u0585de \\u13c0PU tr\\u0251in v\\U0001d7cf.0"),
+        ("python \U0001d69d\U0001d69b.py", "python \\U0001d69d\\U0001d69b.py"),
+        ("\u2010\u2010mode a\u2215b c\ua789d \u2212x", "\\u2010\\u2010mode a\\u2215b c\\ua789d \\u2212x"),
+        # What others write in their language stays readable, and what nobody takes for Latin.
+        ("Pod\u044b \u0438 GPU\u0448\u043d\u044b\u0439", "Pod\u044b \u0438 GPU\u0448\u043d\u044b\u0439"),
+        ("\u0440\u0430\u0431\u043e\u0442\u0430 \u0441 GPU", "\u0440\u0430\u0431\u043e\u0442\u0430 \u0441 GPU"),
+        ("worker-\u03b1, \u03c1=0.9 \u03bdz", "worker-\u03b1, \u03c1=0.9 \\u03bdz"),
+        ("\uff27\uff30\uff35\u8bad\u7ec3", "\uff27\uff30\uff35\u8bad\u7ec3"),
+        ("\u0578\u0582\u057d\u0578\u0582\u0581\u0578\u0582\u0574", "\u0578\u0582\u057d\u0578\u0582\u0581\u0578\u0582\u0574"),
     ],
 )
 def test_letters_that_pass_for_others(text: str, expected: str) -> None:
@@ -105,6 +124,29 @@ def test_letters_that_pass_for_others(text: str, expected: str) -> None:
     assert arrow(Difference("x", "a", text)) == ("a", expected)
     assert arrow(Difference("x", ABSENT, text)) == ("not set", expected)
     assert shown("a\nb", f"a\n{text}") == [" a", "-b", f"+{expected}"]
+
+
+def test_what_unicode_writes_in_two_ways() -> None:
+    pairs = [
+        ("\u00e9", "e\u0301"),
+        ("\ufb01", "fi"),
+        ("K", "\u212a"),
+        ("\u91d1", "\uf90a"),
+        ("\uac00", "\u1100\u1161"),
+        ("\u0439", "\u0438\u0306"),
+    ]
+    for one, other in pairs:
+        for old, new in (one, other), (other, one):
+            assert any("\\" in side for side in arrow(Difference("x", old, new)))
+            assert any("\\" in line for line in shown(f"a\n{old}", f"a\n{new}"))
+    assert arrow(Difference("x", "caf\u00e9", "th\u00e9")) == ("caf\u00e9", "th\u00e9")
+
+
+@pytest.mark.parametrize("write", [lambda result: Painter(Style(False, 80)).write(result), markdown.write, page.write])
+def test_fields_of_objects_are_told_apart(write: Callable[[Result], Iterator[str]]) -> None:
+    found = (Difference("data.mode", "x", ABSENT), Difference("data.mod\u0435", ABSENT, "x"))
+    out = "".join(write(Result((), (ObjectDiff("ConfigMap", "", "c", "changed", found, "a", "b"),))))
+    assert "mod\\u0435" in out
 
 
 texts = st.lists(st.sampled_from("abc"), max_size=12)
