@@ -127,11 +127,13 @@ def folded(result: Result) -> list[Folded]:
 
 
 def _alike(framework: FrameworkDiff) -> object:
-    """Return a key that is equal for Frameworks with the same changes apart from their own names. New and removed ones are never equal.
+    """Return a key that is equal for Frameworks with the same changes apart from their own names.
+
+    Removed ones are never equal, and new ones within a namespace: a generator makes hundreds.
 
     Only names that the controller makes are taken for the same. In a text of the author's, such as an image, the own name can stand too.
     """
-    if framework.kind != "changed":
+    if framework.kind == "removed":
         return framework.namespace, framework.name
     prefix = f"{framework.name}-"
 
@@ -149,7 +151,8 @@ def _alike(framework: FrameworkDiff) -> object:
         )
         for change in framework.changes
     ]
-    return repr((framework.roles, sorted(framework.resources.items()), changes))
+    namespace = framework.namespace if framework.kind == "added" else None
+    return repr((namespace, framework.roles, sorted(framework.resources.items()), changes))
 
 
 def name(framework: FrameworkDiff | Live) -> str:

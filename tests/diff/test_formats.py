@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from pathlib import Path
@@ -72,7 +73,8 @@ def test_a_comment_has_a_limit(capsys: Capture) -> None:
     text = Path("new/batch.yaml").read_text(encoding="utf-8")
     (first,) = re.findall(r"^  name: (\w+)$", text, re.MULTILINE)
     for number in range(600):
-        (Path("new") / f"{number}.yaml").write_text(text.replace(f"  name: {first}\n", f"  name: made{number}\n", 1), encoding="utf-8")
+        made = text.replace(f"  name: {first}\n", f"  name: made{number}\n", 1).replace("description: ", f"description: {number} ")
+        (Path("new") / f"{number}.yaml").write_text(made, encoding="utf-8")
     assert main(["diff", "--format", "markdown", "old", "new"]) == 1
     out = capsys.readouterr().out
     assert len(out) < 65_536
@@ -154,6 +156,30 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-
     assert "stringData.same" not in out.replace("<wbr>", "")
 
 
+def test_new_frameworks_that_say_the_same_are_shown_once(tmp_path: Path, repository: Path, capsys: Capture) -> None:
+    text = (repository / "examples" / "hello.yaml").read_text(encoding="utf-8")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "empty.yaml").write_text("", encoding="utf-8")
+    for name, namespace, image in ("a", "x", "1"), ("b", "x", "1"), ("c", "z", "1"), ("d", "x", "2"):
+        made = re.sub(
+            "image: .*", f"image: a:{image}", text.replace("name: hello\n  namespace: default", f"name: {name}\n  namespace: {namespace}")
+        )
+        path = tmp_path / "new" / f"{name}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(made, encoding="utf-8")
+    assert main(["diff", str(tmp_path / "old"), str(tmp_path / "new")]) == 1
+    out = capsys.readouterr().out
+    assert re.findall(r"(./.)  new: it is created|(the same in .*)", out) == [
+        ("x/a", ""),
+        ("", "the same in 1 more Framework: x/b"),
+        ("z/c", ""),
+        ("x/d", ""),
+    ]
+    assert out.endswith("4 Frameworks differ: 4 new.\n")
+    assert main(["diff", "--format", "json", str(tmp_path / "old"), str(tmp_path / "new")]) == 1
+    assert len(json.loads(capsys.readouterr().out)["frameworks"]) == 4
+
+
 def test_what_changes_nothing_pushes_nothing_out_of_a_comment() -> None:
     """A long description of the first Framework did so with the image of the second."""
     description = Change("", "framework", "spec.description", "a", "b" * 1_900, Effect.NOTHING, "x")
@@ -175,7 +201,8 @@ def test_a_long_page_can_be_opened_as_a_whole(capsys: Capture) -> None:
     text = Path("new/batch.yaml").read_text(encoding="utf-8")
     (first,) = re.findall(r"^  name: (\w+)$", text, re.MULTILINE)
     for number in range(20):
-        (Path("new") / f"{number}.yaml").write_text(text.replace(f"  name: {first}\n", f"  name: made{number}\n", 1), encoding="utf-8")
+        made = text.replace(f"  name: {first}\n", f"  name: made{number}\n", 1).replace("description: ", f"description: {number} ")
+        (Path("new") / f"{number}.yaml").write_text(made, encoding="utf-8")
     assert main(["diff", "--format", "html", "old", "new"]) == 1
     out = capsys.readouterr().out
     assert '<input type="checkbox" id="all"> <label for="all">expand all</label>' in out
