@@ -65,6 +65,8 @@ class FileKind(StrEnum):
     LINK = "link"
     HIDDEN = "hidden file"
     """In a folder that is left out for its name, though kubectl and Argo CD read it."""
+    UNREAD = "unreadable file"
+    """There seem to be objects in it, and only other tools may read them: it is large, or holds what is no YAML here."""
 
 
 Around = Callable[[str], bytes | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -19,6 +20,7 @@ from fcompile.diff.result import FILE, Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load.files import SUFFIXES, FileEntry
 from fcompile.model.names import DIGEST_ANNOTATION
+from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 from fcompile.pipeline.compilation import Compilation, CompileError, Unit
 from fcompile.pipeline.compiled import Compiled
@@ -27,6 +29,9 @@ from fcompile.waivers.collection import Waivers
 
 _NEVER_OBJECTS = frozenset({FileKind.KUSTOMIZATION, FileKind.PATCH, FileKind.IGNORE_FILE, FileKind.PARAMETERS, FileKind.POINTER})
 """Kinds of files that others read as a whole, whatever looks like an object in them."""
+
+_SECRET = lazy(rb"""kind["']?\s*:\s*["']?secret\b""", re.IGNORECASE)
+"""What stands in a file with a Secret, however little of it can be read."""
 
 
 class RawFile(NamedTuple):
@@ -56,6 +61,12 @@ class RawFile(NamedTuple):
     def may_be_applied(self, opened: File) -> bool:
         """Return whether objects are in the file, or may be: it is a pointer, or too large to be read."""
         return not isinstance(self.data, bytes) or is_pointer(self.data) or _holds_objects(opened, alone=False)
+
+    def seems_to_hold_objects(self, opened: File) -> bool:
+        """Return whether objects may be in the file that cannot be read here, though kubectl may read them: it has other limits."""
+        if not isinstance(self.data, bytes) or not (self.is_manifest and opened.of_others and opened.unreadable()):
+            return False
+        return b"apiVersion" in self.data and b"kind" in self.data
 
     def _for_tools(self) -> FileKind | None:
         path = self.entry.path
@@ -93,12 +104,12 @@ class RawFile(NamedTuple):
         assert isinstance(self.data, bytes)
         is_text = not (self.is_manifest or kind is FileKind.HIDDEN) or is_pointer(self.data)
         if is_text or opened.unreadable() or self.is_embedded() or (kind is FileKind.CHART and self.has_actions):
+            if kind is FileKind.UNREAD and _SECRET.search(self.data):
+                return _digest(self.data)
             try:
                 return {"text": self.data.decode()}
             except UnicodeDecodeError:
-                import hashlib  # It loads OpenSSL, and hardly any file is binary.
-
-                return {"sha256": hashlib.sha256(self.data).hexdigest()}
+                return _digest(self.data)
         documents = [document.value for document in opened.documents()]
         return documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {"documents": documents}
 
@@ -134,7 +145,7 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
             built.add(one.name)
             content = file.content(one, kind)
         elif isinstance(file.data, bytes):
-            kind, content = file.beside(one)
+            kind, content = (FileKind.UNREAD, file.content(one, FileKind.UNREAD)) if file.seems_to_hold_objects(one) else file.beside(one)
         if kind:
             key = FILE, kind, "", _name(file.entry), 0
             contents.objects.setdefault(key, []).append(Object(content, one.name))
@@ -198,6 +209,13 @@ def _applied_on_server(entries: Sequence[Any]) -> dict[str, list[str]]:
         if some == {True}:
             applied[kind].append(name)
     return applied
+
+
+def _digest(data: bytes) -> dict[str, Any]:
+    """Return what can be shown of a file that is no text, or a secret one."""
+    import hashlib  # It loads OpenSSL, and hardly any file is binary.
+
+    return {"sha256": hashlib.sha256(data).hexdigest()}
 
 
 def _holds_objects(file: File, *, alone: bool) -> bool:

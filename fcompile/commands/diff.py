@@ -132,7 +132,9 @@ def _say_what_is_not_known(result: Result) -> None:
     refused = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.refused_but_ends_pods]
     moved = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.may_move and not one.ends_pods]
     for one in result.objects:
-        if one.is_file:
+        if one.kind == FileKind.UNREAD:
+            changed.append(visible(f"{one.kind} {one.name}"))
+        elif one.is_file:
             (hidden if one.kind == FileKind.HIDDEN else built).append(visible(one.after or one.before))
         elif one.may_end_pods:
             changed.append(visible(f"{one.kind} {one.namespace}/{one.name}" if one.namespace else f"{one.kind} {one.name}"))

@@ -122,7 +122,7 @@ class Object(Report):
     kustomization, Kptfile, patch, chart, template, source, parameters, values, attributes, LFS pointer.
 
     ignore file: it says what is left out. submodule: another repository, of which the commit is shown. link: where it leads.
-    hidden file: it is in a hidden folder, which others may read.
+    hidden file: it is in a hidden folder, which others may read. unreadable file: there seem to be objects in it.
     """
     namespace: str
     """Its namespace; empty: it has none."""

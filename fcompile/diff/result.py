@@ -53,7 +53,7 @@ class ObjectDiff(NamedTuple):
     change: str
     """`added`, `removed` or `changed`."""
     differences: tuple[Difference, ...]
-    """Of one that is added, all of it, also of a hidden file; none of another file or of one that is removed; of a link where it leads."""
+    """Of one that is added, all of it, and of a link where it leads; none of one that is removed, or of a file that is only built with."""
     before: str
     """The file."""
     after: str
@@ -164,7 +164,9 @@ def _object(key: ObjectKey, before: Object | None, after: Object | None, in_git:
         found = tuple(differences(old, new) if group == FILE else _differences(kind, old, new, in_git))
         if not found:
             return None
-    elif kind == FileKind.LINK or (kind == FileKind.HIDDEN and after is not None):  # where it leads; or objects as new as others
+    elif kind == FileKind.LINK or (
+        kind in (FileKind.HIDDEN, FileKind.UNREAD) and after is not None
+    ):  # where it leads; or objects as new as others
         found = tuple(differences(old, new))
     elif after is not None and group != FILE:
         content = _content(new, in_git)

@@ -72,6 +72,7 @@ _EMPTY_LINES = 8
 
 _FOLLOWS: dict[str, str] = {
     FileKind.IGNORE_FILE: "what it names is left out here",
+    FileKind.UNREAD: "it cannot be read here, and what kubectl makes of it is not compared",
     FileKind.HIDDEN: "hidden folders are left out here, but not by `kubectl apply -R` and Argo CD",
 }
 """What the change of a file means, by the kind of the file."""

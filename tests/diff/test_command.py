@@ -486,3 +486,36 @@ def test_no_new_attempt_is_promised_where_nothing_is_ever_retried(diff: Diff) ->
     assert out.endswith("2 Frameworks differ: 1 only when it is created anew, 1 in a new attempt.\n")
     page = diff("--format", "html", "a.yaml", "b.yaml")[1]
     assert page.count("eeds to be created anew") == 3
+
+
+UNREAD = {
+    "large": ("# " + "x" * 8_400_000, ""),
+    "deep": ("", "note: " + "[" * 120 + "]" * 120),
+    "a template": ("", "{{ note }}: [x"),
+}
+
+
+@pytest.mark.parametrize(("above", "below"), UNREAD.values(), ids=UNREAD)
+def test_what_only_others_can_read_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str], above: str, below: str) -> None:
+    """A Pod with another image was no difference."""
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+        text = (
+            f"{above}\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: a, image: 'a:{side}'}}]}}\n{below}\n"
+        )
+        (tmp_path / side / "pod.yaml").write_text(text, encoding="utf-8")
+        (tmp_path / side / "site.yml").write_text(f"theme: !!python/name:x.{side}\n", encoding="utf-8")
+    assert main(["diff", "--format", "json", str(tmp_path / "old"), str(tmp_path / "new")]) == 1
+    (one,) = json.loads(capsys.readouterr().out)["objects"]
+    assert (one["kind"], one["name"], one["change"]) == ("unreadable file", "pod.yaml", "changed")
+    assert main(["diff", "--fail-on", "ends-pods", str(tmp_path / "old"), str(tmp_path / "new")]) == 0
+    out, err = capsys.readouterr()
+    assert "a:new" in out
+    assert "the change of unreadable file pod.yaml ends Pods" in err
+    for side in ("old", "new"):
+        path = tmp_path / side / "pod.yaml"
+        path.write_text(path.read_text(encoding="utf-8").replace("kind: Pod", "kind: Secret"), encoding="utf-8")
+    assert main(["diff", str(tmp_path / "old"), str(tmp_path / "new")]) == 1
+    out = capsys.readouterr().out
+    assert "a:new" not in out
+    assert "sha256" in out
