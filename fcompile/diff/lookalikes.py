@@ -16,12 +16,12 @@ _PASSING = (
     "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445"  # Cyrillic
     "\u0455\u0456\u0458\u0474\u0475\u04ae\u04af\u04ba\u04bb\u04c0\u04cf\u0501\u050c\u051a-\u051d"
     "\u054d\u054f\u0555\u0566\u0570\u0578\u057d\u0581\u0585"  # Armenian
-    "\u0251\u0261\u13a0-\u13fd\uab70-\uabbf\u2c80-\u2ce3\ua4d0-\ua4fd\u1d00-\u1d22\u2160-\u217f"  # phonetic, Cherokee, Coptic, Lisu, Roman
+    "\u0251\u0261\u13a0-\u13fd\uab70-\uabbf\u2c80-\u2ce3\ua4d0-\ua4fd\u1d00-\u1d22"  # phonetic, Cherokee, Coptic, Lisu
     "\U0001d400-\U0001d7ff"  # mathematical
 )
 """What looks like a Latin letter, or a digit, wherever it stands."""
-_ODD = "\u03b9\u03ba\u03bd\u03c1\u03c5\uff21-\uff3a\uff41-\uff5a"
-"""What does so only among Latin letters: elsewhere these are signs of mathematics, and letters in Chinese text."""
+_ODD = "\u2160-\u217f\u03b9\u03ba\u03bd\u03c1\u03c5\uff21-\uff3a\uff41-\uff5a"
+"""What does so only among Latin letters: elsewhere these are numbers, signs of mathematics, and letters in Chinese text."""
 _OTHER = "\u0370-\u03ff\u0400-\u052f\u0531-\u0587"
 _SIGN = "\u0300-\u036f\u1100-\u11ff\u2010\u2011\u2024\u2044\u212a\u212b\u2212\u2215\u2236\ua789\uf900-\ufaff\ufb00-\ufb06"
 """Hyphens, a minus, a dot, slashes and colons that are not those of ASCII; and what Unicode has twice, as `e\u0301` for `\u00e9`."""

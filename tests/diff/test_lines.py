@@ -116,6 +116,7 @@ def test_nothing_is_pushed_out_of_sight() -> None:
         ("\u0440\u0430\u0431\u043e\u0442\u0430 \u0441 GPU", "\u0440\u0430\u0431\u043e\u0442\u0430 \u0441 GPU"),
         ("worker-\u03b1, \u03c1=0.9 \u03bdz", "worker-\u03b1, \u03c1=0.9 \\u03bdz"),
         ("\uff27\uff30\uff35\u8bad\u7ec3", "\uff27\uff30\uff35\u8bad\u7ec3"),
+        ("\u2161\u671f v\u2170", "\u2161\u671f v\\u2170"),
         ("\u0578\u0582\u057d\u0578\u0582\u0581\u0578\u0582\u0574", "\u0578\u0582\u057d\u0578\u0582\u0581\u0578\u0582\u0574"),
     ],
 )
