@@ -60,13 +60,16 @@ class RawFile(NamedTuple):
 
     def may_be_applied(self, opened: File) -> bool:
         """Return whether objects are in the file, or may be: it is a pointer, or too large to be read."""
-        return not isinstance(self.data, bytes) or is_pointer(self.data) or _holds_objects(opened, alone=False)
+        if not isinstance(self.data, bytes) or is_pointer(self.data):
+            return True
+        return _holds_objects(opened, alone=False) or self._may_hold_unread_objects(opened)
 
     def seems_to_hold_objects(self, opened: File) -> bool:
         """Return whether objects may be in the file that cannot be read here, though kubectl may read them: it has other limits."""
-        if not isinstance(self.data, bytes) or not (self.is_manifest and opened.of_others and opened.unreadable()):
-            return False
-        return b"apiVersion" in self.data and b"kind" in self.data
+        return self.is_manifest and opened.of_others and self._may_hold_unread_objects(opened)
+
+    def _may_hold_unread_objects(self, opened: File) -> bool:
+        return isinstance(self.data, bytes) and bool(opened.unreadable()) and b"apiVersion" in self.data and b"kind" in self.data
 
     def _for_tools(self) -> FileKind | None:
         path = self.entry.path
@@ -104,7 +107,7 @@ class RawFile(NamedTuple):
         assert isinstance(self.data, bytes)
         is_text = not (self.is_manifest or kind is FileKind.HIDDEN) or is_pointer(self.data)
         if is_text or opened.unreadable() or self.is_embedded() or (kind is FileKind.CHART and self.has_actions):
-            if kind is FileKind.UNREAD and _SECRET.search(self.data):
+            if kind in (FileKind.UNREAD, FileKind.HIDDEN) and _SECRET.search(self.data):
                 return _digest(self.data)
             try:
                 return {"text": self.data.decode()}

@@ -423,6 +423,22 @@ def test_hidden_files_are_compared_by_their_values(repository_here: Repository, 
     assert diff("--git", f"{second}..{third}", "--fail-on", "ends-pods")[0] == 0
 
 
+@pytest.mark.parametrize("unread", ["# " + "x" * 8_400_000, "{{ note }}: [x"], ids=["large", "a template"])
+def test_hidden_files_that_cannot_be_read_are_told_of(repository_here: Repository, diff: Diff, unread: str) -> None:
+    """kubectl may read them: with a comment of 9 MB, nothing differed."""
+    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\n{unread}\n"
+    repository_here.put(".hidden/pod.yaml", text)
+    repository_here.put(".hidden/secret.yaml", text.replace("Pod", "Secret"))
+    repository_here.put(".hidden/site.yaml", "theme: !!python/name:x.y\n")
+    first = repository_here.commit()
+    for name in ("pod", "secret", "site"):
+        path = repository_here.folder / ".hidden" / f"{name}.yaml"
+        path.write_text(path.read_text() + "evil: [\n")
+    document = diff("--git", f"{first}..{repository_here.commit()}")[1]
+    found = {one["name"]: [change["field"] for change in one["changes"]] for one in document["objects"]}
+    assert found == {".hidden/pod.yaml": ["text"], ".hidden/secret.yaml": ["sha256"]}
+
+
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, annotations: {a: b}}\nstringData: {old: hunter1, same: hunter2, new: hunter3}\n"
 LIST = f"kind: List\napiVersion: v1\nitems:\n- {SECRET.replace(chr(10), chr(10) + '  ')}"
 KUSTOMIZATION = "patches: [{path: patch.yaml}]\nsecretGenerator: [{name: a, literals: [old=hunter1, same=hunter2, new=hunter3]}]\n"
