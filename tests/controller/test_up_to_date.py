@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from fcompile.model import names
 from fcontroller.api import Answer, Json, path_of
 from tests.controller.lab import Lab, Refusing, in_memory, lab, run_in_memory
 from tests.controller.test_intent import RETRY, SPEC, all_run, delete_pod
 from tests.controller.test_review import IMAGE, digested, patched
+from tests.decide.world import role_spec
 
 WORKER = "taskRoles/0/task/pod/spec/containers/0/image"
 RESTART = "/metadata/annotations/" + names.RESTART_ANNOTATION.replace("/", "~1")
@@ -94,8 +96,11 @@ def test_a_controller_that_was_started_since_the_edit_knows_it() -> None:
     run_in_memory(work())
 
 
-def test_an_edit_that_the_controller_has_stored_before_it_died() -> None:
-    """Its status says only that it was about to: nobody has what was in force before."""
+async def stored_before_it_died(work: Callable[[Lab], Awaitable[None]]) -> None:
+    """Do something with a Framework whose edit of role worker was stored when the controller died.
+
+    Its status says only that this was about to happen: nobody has what was in force before.
+    """
     down = False
 
     def refuses(method: str, path: str) -> Answer | None:
@@ -105,27 +110,40 @@ def test_an_edit_that_the_controller_has_stored_before_it_died() -> None:
         found: Json = (await made.api.request("GET", path_of("configmaps", "default", "train-attempt"))).body
         return found
 
-    async def work() -> None:
-        nonlocal down
-        async with lab(Refusing(refuses)) as made:
-            await made.make("train", SPEC)
-            await all_run(made, "train", [0, 0, 0])
-            before = await config_map(made)
-            await made.edit("train", WORKER, "b")
-            await digested(made, "train")
-            async with asyncio.timeout(60):
-                while (await config_map(made))["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]:
-                    down = down or bool((await made.framework("train"))["status"]["intent"]["nextDigest"])
-                    await asyncio.sleep(0)
-            await made.kill()
-            status = (await made.framework("train"))["status"]
-            assert status["intent"]["nextDigest"] not in (None, status["intent"]["digest"])
-            assert up_to_date(status) == {}
-            down = False
-            await made.restart()
-            await said(made, "BeforeEdit", "2 of 3 tasks")
+    async with lab(Refusing(refuses)) as made:
+        await made.make("train", {"taskRoles": [*SPEC["taskRoles"], role_spec("evaluator", 1, task=RETRY)]})
+        await all_run(made, "train", [0, 0, 0, 0])
+        before = await config_map(made)
+        await made.edit("train", WORKER, "b")
+        await digested(made, "train")
+        async with asyncio.timeout(60):
+            while (await config_map(made))["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]:
+                down = down or bool((await made.framework("train"))["status"]["intent"]["nextDigest"])
+                await asyncio.sleep(0)
+        await made.kill()
+        status = (await made.framework("train"))["status"]
+        assert status["intent"]["nextDigest"] not in (None, status["intent"]["digest"])
+        assert up_to_date(status) == {}
+        down = False
+        await work(made)
 
-    run_in_memory(work())
+
+def test_an_edit_that_the_controller_has_stored_before_it_died() -> None:
+    async def work(made: Lab) -> None:
+        await made.restart()
+        await said(made, "BeforeEdit", "2 of 4 tasks")
+
+    run_in_memory(stored_before_it_died(work))
+
+
+def test_another_edit_before_the_next_controller_begins_is_not_of_roles_that_none_has_changed() -> None:
+    async def work(made: Lab) -> None:
+        await made.edit("train", IMAGE, "c")
+        await digested(made, "train")
+        await made.restart()
+        await said(made, "BeforeEdit", "3 of 4 tasks", "(2 of role worker, 1 of role ps)")
+
+    run_in_memory(stored_before_it_died(work))
 
 
 def test_after_the_end_it_says_what_ran() -> None:

@@ -164,13 +164,14 @@ class AttemptIntent:
                 self._say_stored(status, framework)
             return
         keeper.expect(plan.record.next or "")
-        if plan.record.next is not None and self._note_edit(status, framework, plan.record.next):
-            status.named, plan = status.revision, plan._replace(write=None)  # The ConfigMap will forget what was in force.
         if plan.record != record:
             status.intent, revision = plan.record, status.touch()
             if plan.record.digest != record.digest and (renderer := self.renderer(status, framework)) is not None:
                 apply_edit(status, renderer.template_hashes)
             status.named = revision if plan.record.next not in (None, record.next) else status.named
+        # Only now: of what was in force until now there may be nothing left.
+        if plan.record.next is not None and self._note_edit(status, framework, plan.record.next):
+            status.named, plan = status.revision, plan._replace(write=None)  # The ConfigMap will forget what was in force.
         record = status.intent
         keeper.keep_only(record.digest, record.next)
         if keeper.stored is None:
