@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from fcompile.model import names
 from fcontroller.api import Answer, Json, path_of
 from tests.controller.lab import Lab, Refusing, in_memory, lab, run_in_memory
+from tests.controller.test_defects import write
 from tests.controller.test_intent import RETRY, SPEC, all_run, delete_pod
 from tests.controller.test_review import IMAGE, digested, patched
 from tests.decide.world import role_spec
@@ -144,6 +145,57 @@ def test_another_edit_before_the_next_controller_begins_is_not_of_roles_that_non
         await said(made, "BeforeEdit", "3 of 4 tasks", "(2 of role worker, 1 of role ps)")
 
     run_in_memory(stored_before_it_died(work))
+
+
+async def forgotten(made: Lab) -> None:
+    """Have a controller of another version write the status, which knows no hashes and keeps the conditions; then ours takes over."""
+    await made.kill()
+    framework = await made.framework("train")
+    for role in framework["status"]["attemptStatus"]["taskRoleStatuses"]:
+        role.pop("podTemplateHash", None)
+        for task in role["taskStatuses"]:
+            task["attemptStatus"].pop("podTemplateHash", None)
+    await write(made, framework)
+    await made.restart()
+
+
+def test_it_is_not_said_that_all_are_new_after_another_version_of_the_controller_ran() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", {**SPEC, "retryPolicy": RETRY["retryPolicy"]})
+            await all_run(made, "train", [0, 0, 0])
+            await edited(made, WORKER, "b")
+            await said(made, "BeforeEdit", "2 of 3 tasks")
+            await forgotten(made)
+            for _ in range(2):
+                await asyncio.sleep(30)
+                condition = await said(made, "Forgotten", "It is not known any more", "Before: 2 of 3 tasks")
+                assert condition["status"] == "Unknown"
+                await made.restart()
+            await edited(made, IMAGE, "c")
+            await delete_pod(made, "train-ps-0")
+            await all_run(made, "train", [0, 0, 1])
+            await said(made, "Forgotten")  # Those of role worker are as they were.
+
+    run_in_memory(work())
+
+
+def test_a_restart_ends_that_it_is_not_known() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", {**SPEC, "retryPolicy": RETRY["retryPolicy"]})
+            await all_run(made, "train", [0, 0, 0])
+            await edited(made, WORKER, "b")
+            await said(made, "BeforeEdit")
+            await forgotten(made)
+            await said(made, "Forgotten")
+            await patched(made, "train", {"op": "add", "path": RESTART, "value": "1"})
+            await said(made, "UpToDate")
+            await made.restart()
+            await asyncio.sleep(30)
+            await said(made, "UpToDate")
+
+    run_in_memory(work())
 
 
 def test_after_the_end_it_says_what_ran() -> None:

@@ -55,6 +55,9 @@ _WAITS_FOR_TURN: Final = "WaitsForTurn"
 """The reason while Pods, or a ConfigMap, are not requested yet since many others are. That is no problem."""
 _CREATED_AGAIN: Final = "Created", "The API server takes the Pods again"
 _NOT_NEEDED = "NotNeeded"
+_BEFORE_EDIT: Final = "BeforeEdit"
+_FORGOTTEN: Final = "Forgotten"
+"""The reason where it is not known any more which Pods are from before an edit."""
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
 _IS_STOPPED = f"It was told to stop. After its end it is not deleted while the annotation {names.PAUSE_ANNOTATION} is true"
 _LONGEST: Final = 4096
@@ -168,16 +171,28 @@ def set_started(status: Status, reason: str, message: str, generation: int, now:
 
 def set_up_to_date(status: Status, generation: int, now: float) -> None:
     """Set the condition of Pods that were made before an edit. After the attempt it still says how many there were."""
+    if status.state in CREATED and is_said(status, PODS_UP_TO_DATE, _FORGOTTEN):
+        return
     outdated = {role.name: role.outdated for role in status.roles if role.outdated}
     reason, message = "", ""
     if outdated and status.state in CREATED:
         wanted = sum(len(role.tasks) - role.deletion_pending for role in status.roles)
         which = some([f"{count:,} of role {name}" for name, count in outdated.items()], ", ")
         are = f"{sum(outdated.values()):,} of {wanted:,} tasks have Pods from before the last edit ({which})"
-        reason = "BeforeEdit"
+        reason = _BEFORE_EDIT
         message = f"{are}. A task gets a new one when it is retried, and all do when the annotation {names.RESTART_ANNOTATION} changes"
     fine = _unless_over(status, PODS_UP_TO_DATE, ("UpToDate", "No Pod is from before the last edit"), "No Pod is to be made any more")
     set_problem(status, PODS_UP_TO_DATE, reason, message, fine, generation, now)
+
+
+def note_forgotten(status: Status, generation: int, now: float) -> None:
+    """Say of a status as it was read that another controller has left out which Pods were made before an edit."""
+    is_forgotten = not any([role.pod_template_hash for role in status.roles])
+    if is_forgotten and status.state in CREATED and is_said(status, PODS_UP_TO_DATE, _BEFORE_EDIT):
+        by = "since a controller of another version wrote the status"
+        before = _found(status.others, PODS_UP_TO_DATE).get("message")
+        message = f"It is not known any more which Pods are from before the last edit, {by}. Before: {before}"
+        set_condition(status, PODS_UP_TO_DATE, None, _FORGOTTEN, message, generation, now)
 
 
 def _unless_over(status: Status, kind: str, fine: tuple[str, str], over: str) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Name, Projection, Unreachable, full_name, version_of
 from fcontroller.breath import Breath, turns
 from fcontroller.decide import actions
-from fcontroller.decide.conditions import SERVICES_MADE, is_false, set_adopted, set_completed, set_services, set_up_to_date
+from fcontroller.decide.conditions import SERVICES_MADE, is_false, note_forgotten, set_adopted, set_completed, set_services, set_up_to_date
 from fcontroller.decide.context import ReconcileContext, deadline
 from fcontroller.decide.framework import kept_keys, note_missing, reconcile_framework
 from fcontroller.decide.owners import controller_of
@@ -477,7 +477,9 @@ class Reconciler:
             return self._leave_alone()
         self.status = status
         if status is not None:
-            note_missing(status, self.owned.config_map, self.owned.pods, self.dependencies.now())
+            now = self.dependencies.now()
+            note_missing(status, self.owned.config_map, self.owned.pods, now)
+            note_forgotten(status, framework["metadata"]["generation"], now)
         self.waits.begin()
         self.writer.begin(framework)
         self._see(framework)
