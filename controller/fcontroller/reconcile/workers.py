@@ -57,7 +57,7 @@ class _Job:
         self.began = asyncio.get_running_loop().time()
 
     def abandon(self) -> None:
-        """Give up the creation of a Pod that was not requested yet."""
+        """Give up the creation of a Pod or ConfigMap that was not requested yet."""
         if not self.sent and self.work is not None:
             self.work.cancel()
 
@@ -258,6 +258,9 @@ class Workers:
             self._refusals.forget()
         self._paused, self._asks = paused, asks
         self._purge(status)
+        for job in self._others:
+            if isinstance(job.action, actions.CreateConfigMap) and not self._may_send(job, now):
+                job.abandon()  # Its turn may come in minutes, and a Stop would wait for it.
         for action in decided:
             self._add(action, status)
         for job in self._startable():
