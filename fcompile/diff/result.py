@@ -42,6 +42,8 @@ _DEFINITION = "CustomResourceDefinition", RESOURCE
 
 _WITH_SECRETS = frozenset({FileKind.HIDDEN, FileKind.KUSTOMIZATION, FileKind.PATCH, FileKind.SOURCE})
 """Kinds of files in which a Secret is one. In the values of a chart, whatever looks like one is to be seen."""
+_WITH_OBJECTS = frozenset({FileKind.HIDDEN, FileKind.UNREAD})
+"""Kinds of files that may be applied as they are: of a new one, all is as new as what is in others."""
 
 
 class ObjectDiff(NamedTuple):
@@ -164,11 +166,10 @@ def _object(key: ObjectKey, before: Object | None, after: Object | None, in_git:
         found = tuple(differences(old, new) if group == FILE else _differences(kind, old, new, in_git))
         if not found:
             return None
-    elif kind == FileKind.LINK or (
-        kind in (FileKind.HIDDEN, FileKind.UNREAD) and after is not None
-    ):  # where it leads; or objects as new as others
-        found = tuple(differences(old, new))
-    elif after is not None and group != FILE:
+    elif group == FILE:
+        if kind == FileKind.LINK or (kind in _WITH_OBJECTS and after is not None):
+            found = tuple(differences(old, new))
+    elif after is not None:
         content = _content(new, in_git)
         found = tuple(differences({key: {} for key, value in content.items() if isinstance(value, dict)}, content))
     change = "added" if before is None else "removed" if after is None else "changed"
