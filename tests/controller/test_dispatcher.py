@@ -72,6 +72,14 @@ async def took(work: Awaitable[Any]) -> float:
     return asyncio.get_running_loop().time() - began
 
 
+async def give_up(api: Dispatcher, hanging: Sequence[asyncio.Task[Any]]) -> None:
+    """Give up what hangs: no trace of it is left."""
+    for task in hanging:
+        task.cancel()
+    await asyncio.gather(*hanging, return_exceptions=True)
+    assert api.under_way == 0
+
+
 @pytest.mark.parametrize("bad", [1, 3, 30, 300])
 def test_a_tenant_behind_slow_webhooks_stops_nobody_else(bad: int) -> None:
     async def work(loop: VirtualLoop) -> None:
@@ -86,10 +94,7 @@ def test_a_tenant_behind_slow_webhooks_stops_nobody_else(bad: int) -> None:
         several = asyncio.gather(*(create(api, "good") for _ in range(50)))
         assert await took(several) < 50 / GUARANTEED * 0.01 + SOON
         assert max(server.under_way.values()) <= PER_TENANT
-        for task in hanging:
-            task.cancel()
-        await asyncio.gather(*hanging, return_exceptions=True)
-        assert api.under_way == 0
+        await give_up(api, hanging)
 
     in_virtual_time(work)
 
@@ -104,10 +109,7 @@ def test_nobody_waits_for_long_behind_a_thousand_tenants_that_hang(bad: int) -> 
         assert await took(create(api, "good")) < bad * GUARANTEED / module._MOST_ACTIVE + 1
         await asyncio.sleep(10)
         assert await took(create(api, "good")) < SOON
-        for task in hanging:
-            task.cancel()
-        await asyncio.gather(*hanging, return_exceptions=True)
-        assert api.under_way == 0
+        await give_up(api, hanging)
 
     in_virtual_time(work)
 
@@ -189,10 +191,7 @@ def test_what_hangs_everywhere_holds_up_no_status_and_no_end(tenants: int) -> No
         await asyncio.sleep(100)
         assert await took(asyncio.gather(*(stop() for _ in range(20)))) < 3
         assert max(server.under_way.values()) <= PER_TENANT
-        for task in hanging:
-            task.cancel()
-        await asyncio.gather(*hanging, return_exceptions=True)
-        assert api.under_way == 0
+        await give_up(api, hanging)
 
     in_virtual_time(work)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from fcompile.model import names
 from fcontroller.api import Answer, Json, path_of
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, Refusing, in_memory, lab, run_in_memory
 from tests.controller.test_defects import write
 from tests.controller.test_intent import RETRY, SPEC, all_run, delete_pod
@@ -22,6 +24,15 @@ def up_to_date(status: Json) -> Json:
     return found[0] if found else {}
 
 
+@contextlib.asynccontextmanager
+async def running(api: Facade | None = None) -> AsyncIterator[Lab]:
+    """A lab in which all tasks of a Framework run."""
+    async with lab(api or in_memory()) as made:
+        await made.make("train", SPEC)
+        await all_run(made, "train", [0, 0, 0])
+        yield made
+
+
 async def edited(made: Lab, path: str, value: str) -> None:
     """Edit what a role's Pods are made from, with its digest, and wait until that is in force."""
     await made.edit("train", path, value)
@@ -31,7 +42,7 @@ async def edited(made: Lab, path: str, value: str) -> None:
 
 
 async def said(made: Lab, reason: str, *parts: str) -> Json:
-    """Wait until the condition has a reason, and its message begins so."""
+    """Wait until the condition has a reason, and its message all of the parts; return it."""
     status = await made.until("train", lambda found: up_to_date(found).get("reason") == reason)
     if parts:
         status = await made.until("train", lambda found: all(part in up_to_date(found)["message"] for part in parts))
@@ -40,9 +51,7 @@ async def said(made: Lab, reason: str, *parts: str) -> Json:
 
 def test_pods_of_before_an_edit_are_counted_until_they_are_made_anew() -> None:
     async def work() -> None:
-        async with lab(in_memory()) as made:
-            await made.make("train", SPEC)
-            await all_run(made, "train", [0, 0, 0])
+        async with running() as made:
             await made.edit("train", "taskRoles/0/taskNumber", 3)
             await all_run(made, "train", [0, 0, 0, 0])
             assert up_to_date(await made.until("train", lambda _: True)) == {}, "an edit of counts changes no Pod"
@@ -62,9 +71,7 @@ def test_pods_of_before_an_edit_are_counted_until_they_are_made_anew() -> None:
 
 def test_an_edit_that_is_taken_back_leaves_those_of_the_edit() -> None:
     async def work() -> None:
-        async with lab(in_memory()) as made:
-            await made.make("train", SPEC)
-            await all_run(made, "train", [0, 0, 0])
+        async with running() as made:
             await edited(made, WORKER, "b")
             await said(made, "BeforeEdit", "2 of 3 tasks")
             await delete_pod(made, "train-worker-0")
@@ -82,9 +89,7 @@ def test_an_edit_that_is_taken_back_leaves_those_of_the_edit() -> None:
 
 def test_a_controller_that_was_started_since_the_edit_knows_it() -> None:
     async def work() -> None:
-        async with lab(in_memory()) as made:
-            await made.make("train", SPEC)
-            await all_run(made, "train", [0, 0, 0])
+        async with running() as made:
             await edited(made, WORKER, "b")
             await made.restart()
             await delete_pod(made, "train-worker-0")
@@ -200,9 +205,7 @@ def test_a_restart_ends_that_it_is_not_known() -> None:
 
 def test_after_the_end_it_says_what_ran() -> None:
     async def work() -> None:
-        async with lab(in_memory()) as made:
-            await made.make("train", SPEC)
-            await all_run(made, "train", [0, 0, 0])
+        async with running() as made:
             await edited(made, WORKER, "b")
             await said(made, "BeforeEdit", "2 of 3 tasks")
             await made.edit("train", "executionType", "Stop")
@@ -230,9 +233,7 @@ def test_pods_of_what_is_lost_are_taken_for_older() -> None:
     """Somebody has written into the ConfigMap while no controller ran, and the spec was edited then."""
 
     async def work() -> None:
-        async with lab(in_memory()) as made:
-            await made.make("train", SPEC)
-            await all_run(made, "train", [0, 0, 0])
+        async with running() as made:
             await made.kill()
             patch = [{"op": "remove", "path": "/data"}]
             assert (await made.api.request("PATCH", path_of("configmaps", "default", "train-attempt"), patch)).ok
@@ -256,9 +257,7 @@ def test_a_pod_that_was_asked_for_before_an_edit_and_made_after_it() -> None:
         return None
 
     async def work() -> None:
-        async with lab(Refusing(waits)) as made:
-            await made.make("train", SPEC)
-            await all_run(made, "train", [0, 0, 0])
+        async with running(Refusing(waits)) as made:
             gate.clear()
             await delete_pod(made, "train-worker-0")
             await made.until("train", lambda status: status["taskCounts"]["running"] == 2)
