@@ -169,10 +169,11 @@ def _contents(side: Side) -> Iterator[Change]:
     """Yield all that a new Framework says but for defaults: under a new name, whatever else is new of it would not be seen."""
     framework, intent = side.compiled.framework, side.compiled.intent
     own = {f"metadata.{key}": value for key, value in _metadata(framework).items() if value}
-    own |= {f"spec.{field}": framework["spec"].get(field) for field in FRAMEWORK_TYPES["FrameworkSpec"] if field != "taskRoles"}
+    defaults = {**_default("FrameworkSpec"), "retryPolicy": _default("RetryPolicy")}
+    set_fields = {field: framework["spec"].get(field) for field in defaults if field != "taskRoles"}
+    own |= {f"spec.{field}": value for field, value in set_fields.items() if value not in (None, "", defaults[field])}
     for field, value in own.items():
-        if value not in (None, "", "Start", _default("RetryPolicy")):
-            yield Change("", "framework", field, ABSENT, value, Effect.ON_THE_FLY, "")
+        yield Change("", "framework", field, ABSENT, value, Effect.ON_THE_FLY, "")
     context = _Context(intent, side, State.WAITS, None, {}, side.compiled.namespace)
     for role in intent.roles:
         for change in context.role(role.name, None, role):

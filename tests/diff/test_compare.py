@@ -211,6 +211,9 @@ def test_a_framework_with_a_new_name_is_shown_as_a_whole() -> None:
         ("w", "spec"): {"containers": [{"name": "main", "image": "evil:1"}], "restartPolicy": "Never"},
     }
     assert (found.kind, found.ends_pods, {change.effect.value for change in found.changes}) == ("added", False, {"on-the-fly"})
+    other = compare(None, side(framework(spec(role("w"), description="Start"))))
+    assert other is not None
+    assert [change.field for change in other.changes if not change.role] == ["spec.description"], "another field's default"
     plain = compare(None, side(framework(spec(role("w")))))
     assert plain is not None
     assert [(change.role, change.field) for change in plain.changes] == [("w", "spec")], "a default"
