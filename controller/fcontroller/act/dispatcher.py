@@ -2,8 +2,8 @@
 
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
 stores a status, ends an attempt, reads, or deletes Pods; then the creation of Pods, and Events; but every fourth turn is for the latter.
-The number of requests that a tenant may have under way is limited, and so is that of each kind, which has some whatever the others do:
-with all writes of ConfigMaps and Services, and all deletions and creations of Pods hanging in a webhook, statuses are still stored. A
+The number of requests that a tenant may have under way is limited, and so is that of each kind. Two of a kind may go whatever the others
+do: while writes of ConfigMaps and Services, and deletions and creations of Pods, all hang in a webhook, statuses are still stored. A
 request that hangs does not hold up the other tenants. None hangs because the server is slow for everybody. A request that is told to come
 back later (429) waits without a slot; when that takes long, its answer is the server's 429. After a 429 for the creation of a Pod, or for
 an Event, the tenant's other creations or Events wait too. A deletion may be told to wait because of its object alone, so others do not
