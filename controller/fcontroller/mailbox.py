@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from fcontroller.api import Json
 from fcontroller.decide.actions import Action, key_of
 from fcontroller.decide.context import ReconcileContext
 from fcontroller.decide.status import Attempt, Key, Status
 
+T = TypeVar("T")
 Result = Callable[[ReconcileContext], None]
 """The change of the status that follows from an action."""
-Start = Callable[[Coroutine[Any, Any, None]], object]
-"""Starts a background task. If that fails, a message says so."""
+
+
+class Start(Protocol):
+    """Starts a background task. If that fails, a message says so."""
+
+    def __call__(self, work: Coroutine[Any, Any, T], /) -> asyncio.Task[T]: ...
 
 
 class Decided(NamedTuple):

@@ -35,7 +35,7 @@ async def leave(api: Api, tasks: int, namespace: str = "default", seconds: float
         gc.collect()
         gc.set_debug(gc.DEBUG_SAVEALL)
         for number in range(5):
-            await made.make(f"train{number}", {"taskRoles": [role_spec("a", tasks, "0.1")]})
+            await made.make(f"train{number}", {"taskRoles": [role_spec("a", tasks, "0.1", service={})]})
         for number in range(5):
             await made.completed(f"train{number}")
         await asyncio.sleep(seconds)
@@ -62,7 +62,7 @@ def test_nor_does_what_is_refused(code: int, reason: str) -> None:
     asked = count()
 
     def refuse_some(method: str, path: str) -> Answer | None:
-        is_ours = (method == "POST" and path.endswith(("/pods", "/configmaps", "/events"))) or (method == "PUT" and "/frameworks/" in path)
+        is_ours = (method == "POST" and path.endswith(("/pods", "/configmaps", "/services", "/events"))) or (method == "PUT" and "/frameworks/" in path)
         return refusal(code, reason, "not now") if is_ours and next(asked) % 3 == 0 else None
 
     async def work() -> None:

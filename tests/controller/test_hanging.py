@@ -84,21 +84,33 @@ def test_writes_of_other_objects_that_hang_hold_up_no_other_framework(method: st
     run_in_memory(work())
 
 
-def test_one_that_waits_for_its_turn_to_begin_can_be_stopped() -> None:
-    """Its Stop took minutes: it waited for the turn of what is not wanted any more."""
+@pytest.mark.parametrize(("kind", "name"), [("configmaps", "train199"), ("services", "train199"), ("services", "train0")])
+def test_one_that_waits_for_its_turn_to_begin_can_be_stopped(kind: str, name: str) -> None:
+    """Its Stop waited for minutes for the turn of what is not wanted any more; or for the answer to a Service."""
+    cut = list[str]()
 
     async def work() -> None:
         async with lab(Refusing(refuse)) as made:
             for number in range(200):
-                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 1, run="forever")]})
+                await made.make(f"train{number}", {"taskRoles": [role_spec(role, 1, run="forever", service={}) for role in "ab"]})
             await asyncio.sleep(20)
             began = asyncio.get_running_loop().time()
-            await made.edit("train199", "executionType", "Stop")
-            await made.until("train199", lambda status: status["state"] == "Completed", 2000)
+            await made.edit(name, "executionType", "Stop")
+            await made.until(name, lambda status: status["state"] == "Completed", 2000)
             assert asyncio.get_running_loop().time() < began + 5
+            await asyncio.sleep(100)
+            said = {each["type"]: each["status"] for each in (await made.framework(name))["status"]["conditions"]}
+            assert (said.get("ServicesMade", "True"), cut) == ("True", [])
+
+    async def hangs(path: str) -> Answer:
+        try:
+            return await slow()
+        except asyncio.CancelledError:
+            cut.append(path)
+            raise
 
     def refuse(asked: str, path: str) -> Any:
-        return slow() if asked == "POST" and path.endswith("/configmaps") else None
+        return hangs(path) if asked == "POST" and path.endswith(f"/{kind}") else None
 
     run_in_memory(work())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.api import Answer, Body, Json, Projection, Query, collection, path_of
 from fcontroller.mailbox import Mailbox
 from fcontroller.observe.cache import Cache, SeenServices
+from fcontroller.reconcile.background import Background
 from fcontroller.reconcile.services import Services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller import test_cache
@@ -173,12 +174,8 @@ def test_what_is_believed_and_made_is_right_in_the_end(seed: int) -> None:
         cache = Cache(api, "default", lambda name, message: services.look())
         intents = [compiled(roles) for roles in ([WORKER], [WORKER, PS], [with_port(WORKER, 81), PS], [role_spec("a", 1)])]
         framework = {"metadata": {"name": "train", "namespace": "default", "uid": "f"}}
-        tasks = set[asyncio.Task[None]]()
-
-        def start(work: Coroutine[Any, Any, None]) -> None:
-            tasks.add(asyncio.create_task(work))
-
-        services = Services(Dispatcher(api), framework, cache.of(("default", "train")).services, start, Mailbox(lambda _: None))
+        background, seen = Background(), cache.of(("default", "train")).services
+        services = Services(Dispatcher(api), framework, seen, background.start, Mailbox(lambda _: None))
         following = [asyncio.create_task(reflector.run()) for reflector in cache.reflectors]
         for _ in range(chance.choice([3, 10, 30])):
             await asyncio.sleep(chance.choice([0, 0.01, 0.3, 1]))
@@ -193,7 +190,7 @@ def test_what_is_believed_and_made_is_right_in_the_end(seed: int) -> None:
                 case 3:
                     intent = chance.choice(intents)
                     if chance.random() < 0.5:
-                        start(ensured(services, intent, framework))
+                        background.start(ensured(services, intent, framework))
                         await asyncio.sleep(chance.choice([0, 0.3, 1]))
                     services.maintain(intent, framework)
             if chance.random() < 0.5:
@@ -206,7 +203,7 @@ def test_what_is_believed_and_made_is_right_in_the_end(seed: int) -> None:
         assert known == {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in items}
         for task in following:
             task.cancel()
-        await asyncio.gather(*tasks)
+        await asyncio.gather(*background.under_way)
 
     run_in_memory(work())
 

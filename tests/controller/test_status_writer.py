@@ -15,6 +15,7 @@ from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import to_text
 from fcontroller.mailbox import FrameworkSeen, Mailbox
 from fcontroller.reconcile import status_writer
+from fcontroller.reconcile.background import Background
 from fcontroller.report import Report
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
@@ -119,11 +120,8 @@ def test_a_status_that_waits_for_its_turn_takes_little_memory() -> None:
             asked.set()
             await asyncio.Event().wait()
 
-        work: list[asyncio.Task[None]] = []
-        api = Dispatcher(Refusing(hang))
-        writer = status_writer.StatusWriter(
-            api, Report(), framework, lambda write: work.append(asyncio.create_task(write)), Mailbox(lambda _: None)
-        )
+        api, background = Dispatcher(Refusing(hang)), Background()
+        writer = status_writer.StatusWriter(api, Report(), framework, background.start, Mailbox(lambda _: None))
         tracemalloc.start()
         try:
             writer.see(status)
@@ -131,8 +129,6 @@ def test_a_status_that_waits_for_its_turn_takes_little_memory() -> None:
             held, most = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        (write,) = work
-        write.cancel()
         assert most > size
         assert held < size / 4
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from fcontroller.mailbox import Broken, Mailbox
+
+T = TypeVar("T")
 
 
 class Background:
@@ -18,15 +20,15 @@ class Background:
     def __init__(self) -> None:
         self.mailbox: Mailbox
         """The reconciler's present one."""
-        self.under_way: set[asyncio.Task[None]] = set()
+        self.under_way: set[asyncio.Task[Any]] = set()
 
-    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.get_running_loop().create_task(work)
         self.under_way.add(task)
         task.add_done_callback(self._ended)
         return task
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[Any]) -> None:
         self.under_way.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self.mailbox.put(Broken(error))

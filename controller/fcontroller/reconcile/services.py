@@ -75,21 +75,15 @@ class Services:
     async def ensure(self, intent: Intent, framework: Json, wanted: Wanted = always) -> None:
         """Create the Services of an intent, and delete others of ours. Raises Refused, Unreachable and Unwanted.
 
-        What the attempt that runs wants stays: it goes once the intent is in force.
+        What the attempt that runs wants stays: it goes once the intent is in force. A caller that gives up waiting cuts off no request.
 
         :param wanted: asked before each request.
         """
         if "deletionTimestamp" in framework["metadata"]:
             return
-        services = _wanted(intent, framework)
-        self._coming = {} if self._wanted is None else services
-        try:
-            await self._ensure(lambda: self._plan_next(services), wanted, maintains=False)
-        except (Refused, Unreachable, Unwanted):
-            if self._coming is services:  # Another edit may be coming by now.
-                self._coming = {}
-            self.look()
-            raise
+        error = await asyncio.shield(self._start(self._ensure_next(_wanted(intent, framework), wanted)))
+        if error is not None:
+            raise error
 
     def forget_edit(self) -> None:
         """Take in that the intent of `ensure` is not to be in force any more."""
@@ -110,6 +104,18 @@ class Services:
         to_do, taken = plan(services, self._found, self._uid)
         runs = (self._wanted or {}).keys() - services.keys()
         return Plan([action for action in to_do if not isinstance(action, DeleteService) or action.name not in runs], taken)
+
+    async def _ensure_next(self, services: Mapping[str, Json], wanted: Wanted) -> Exception | None:
+        """Make the Services of an edit, or the next attempt. Return what has gone wrong."""
+        self._coming = {} if self._wanted is None else services
+        try:
+            await self._ensure(lambda: self._plan_next(services), wanted, maintains=False)
+        except (Refused, Unreachable, Unwanted) as error:
+            if self._coming is services:  # Another edit may be coming by now.
+                self._coming = {}
+            self.look()
+            return error
+        return None
 
     async def _ensure(self, planned: Callable[[], Plan], wanted: Wanted, *, maintains: bool) -> None:
         loop, late = asyncio.get_running_loop(), None

@@ -21,7 +21,7 @@ from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import QUEUED, SILENT, SLOW, backoff
-from fcontroller.api import Json, Unreachable, Unwanted
+from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide import actions
 from fcontroller.decide.failures.creation import ends_batch
 from fcontroller.decide.status import Attempt, Key, Status
@@ -259,9 +259,8 @@ class Workers:
         self._paused, self._asks = paused, asks
         self._purge(status)
         for job in self._others:
-            # Its turn may come in minutes, and a Stop would wait for it. A Service that goes before it may have been requested already.
-            if isinstance(job.action, actions.CreateConfigMap) and not _has_services(framework) and not self._may_send(job, now):
-                job.abandon()
+            if isinstance(job.action, actions.CreateConfigMap) and not self._may_send(job, now):
+                job.abandon()  # Its turn may come in minutes, and a Stop would wait for it.
         for action in decided:
             self._add(action, status)
         for job in self._startable():
@@ -420,10 +419,6 @@ class Workers:
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
-
-
-def _has_services(framework: Json) -> bool:
-    return any(["service" in role for role in framework["spec"].get("taskRoles") or ()])
 
 
 def decided_now(status: Status, key: Key | None) -> Decided:
