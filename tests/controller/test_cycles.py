@@ -62,7 +62,9 @@ def test_nor_does_what_is_refused(code: int, reason: str) -> None:
     asked = count()
 
     def refuse_some(method: str, path: str) -> Answer | None:
-        is_ours = (method == "POST" and path.endswith(("/pods", "/configmaps", "/services", "/events"))) or (method == "PUT" and "/frameworks/" in path)
+        is_ours = (method == "POST" and path.endswith(("/pods", "/configmaps", "/services", "/events"))) or (
+            method == "PUT" and "/frameworks/" in path
+        )
         return refusal(code, reason, "not now") if is_ours and next(asked) % 3 == 0 else None
 
     async def work() -> None:

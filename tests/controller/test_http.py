@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import cache
+from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import certifi
@@ -21,7 +23,7 @@ import pytest
 import uvloop
 from kubernetes.client import Configuration
 
-from fcontroller.act import client, http
+from fcontroller.act import client, http, plain
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
 from fcontroller.act.plain import NoServer, look_up, server_of
@@ -866,6 +868,45 @@ def test_a_token_that_cannot_be_read_is_read_again(tmp_path: Path) -> None:
             await client.close()
 
     token = tmp_path / "token"
+    run(uvloop.new_event_loop, test())
+
+
+@pytest.mark.parametrize("plugin", ["hangs", "fails"])
+def test_credentials_are_used_while_no_others_come_and_the_server_accepts_them(plugin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin that hung kept every request for a minute, a renewal of the lease too. With one that failed none was sent."""
+    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
+    monkeypatch.setattr(client, "_PATIENCE", 0.1)
+    monkeypatch.setattr(client, "_REQUEST_TIMEOUT", 0.5)
+    expired = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}"
+    asked, goes_on = count(), Event()
+
+    def headers() -> dict[str, str]:
+        if number := next(asked):
+            if plugin == "fails" and not goes_on.is_set():
+                raise ValueError("exec: process returned 1")
+            goes_on.wait(30)
+        return {"Authorization": f"Bearer {number and 'new'}"}
+
+    async def test() -> None:
+        ok = LENGTH.replace(BODY, b'{"a": "bcde"}')
+        server = Server(ok, ok, ok, expired, ok)
+        async with server.origin():
+            user = Client(plain.Server(server.url, None, headers))
+            try:
+                began = time.monotonic()
+                for _ in range(3):
+                    assert (await user.request("GET", "/api/v1/pods")).ok
+                assert time.monotonic() - began < 5
+                assert (await user.request("GET", "/api/v1/pods")).code == 401
+                with pytest.raises(Unreachable, match=r"no credentials: (none came for 0\.5 s|exec: process returned 1)"):
+                    await user.request("GET", "/api/v1/pods")
+                goes_on.set()
+                assert (await user.request("GET", "/api/v1/pods")).ok
+                assert [b"Bearer new" in request for request in server.asked] == [False, False, False, False, True]
+            finally:
+                goes_on.set()
+                await user.close()
+
     run(uvloop.new_event_loop, test())
 
 

@@ -33,6 +33,8 @@ _LONG = 1024 * 1024
 """Bytes from which on a list of whole objects is decoded in many turns: one of 24 MiB takes half a second."""
 _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
+_PATIENCE = 1.0
+"""Seconds for which others are waited for while there is one."""
 _TIME_HOLDS = 10
 """Seconds after which the server's clock is looked at again."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
@@ -61,7 +63,9 @@ class Client(Api):
         """Connections of their own, which can be cut off."""
         self._headers: dict[str, str] = {}
         self._authorized_until = 0.0
-        self._asking: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[str] | None = None
+        self._asked = float("-inf")
+        """When credentials were asked for last, by the monotonic clock."""
         self._told: tuple[float, float] | None = None
         """The time that the server told last, and the monotonic clock then, both in seconds."""
 
@@ -91,7 +95,7 @@ class Client(Api):
             origin, wanted = (self._origin, always) if method == "GET" else (self._writes, self._may_write)
             code, about, text = await origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT, wanted)
             if code == 401:
-                self._authorized_until = 0.0
+                self._headers, self._authorized_until = {}, 0.0
             self._note_time(about.get("date"))
             read = partial(decode.answer, projection=projection, listed=_is_list(method, path)) if code < 300 else partial(_refusal, code)
             in_turns = code < 300 and len(text) > _LONG and projection is Projection.WHOLE and _is_list(method, path)
@@ -141,17 +145,25 @@ class Client(Api):
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
             if self._asking is None or self._asking.done():
-                self._asking = asyncio.create_task(self._authorize())
-            asking = self._asking
-            if not (await asyncio.wait((asking,), timeout=_REQUEST_TIMEOUT))[0]:
-                raise Unreachable(f"there are no credentials: none came for {_REQUEST_TIMEOUT} s")
-            if error := asking.exception():  # Of a file that is being replaced, or of a plugin: the next request asks again.
-                raise Unreachable(f"there are no credentials: {error}") from error
+                self._asking, self._asked = asyncio.create_task(self._authorize()), time.monotonic()
+            # While the server accepts the last ones, a plugin that hangs or fails must not cost the lease.
+            patience = max(self._asked + _PATIENCE - time.monotonic(), 0) if self._headers else _REQUEST_TIMEOUT
+            done, _ = await asyncio.wait((asking := self._asking,), timeout=patience)
+            problem = asking.result() if done else f"none came for {_REQUEST_TIMEOUT} s"
+            if problem and not self._headers:
+                raise Unreachable(f"there are no credentials: {problem}")
+            if problem:
+                self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
         return self._headers
 
-    async def _authorize(self) -> None:
-        self._headers = {**_AGENT, **await _in_thread(self._server.headers)}
+    async def _authorize(self) -> str:
+        """Ask for credentials. Return why none came; empty: some did."""
+        try:
+            self._headers = {**_AGENT, **await _in_thread(self._server.headers)}
+        except Exception as error:  # Of a file that is being replaced, or of a plugin.
+            return str(error)
         self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
+        return ""
 
 
 def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
