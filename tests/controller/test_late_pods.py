@@ -294,3 +294,26 @@ def test_in_a_crowd_what_waits_for_its_deletion_is_stored_now_and_then() -> None
             assert writes.total() < 40 * 60 / 8
 
     run_in_memory(work())
+
+
+def test_in_a_crowd_what_ends_while_others_wait_to_be_made_is_stored_now_and_then() -> None:
+    """Each of a hundred Frameworks stored the ends of its hundred Pods thirty times."""
+
+    async def work() -> None:
+        late, writes = late_pods(0.5).refusal, Counter[str]()
+
+        def counted(method: str, path: str) -> Any:
+            writes[path] += method == "PUT" and path.endswith("/status")
+            return late(method, path)
+
+        async with lab(Refusing(counted)) as busy:
+            for number in range(40):
+                await busy.make(f"many{number}", {"taskRoles": [role_spec("a", 100, run="5")]})
+            await asyncio.sleep(10)
+            writes.clear()
+            await asyncio.sleep(40)
+            stored = [(await busy.framework(f"many{number}"))["status"]["taskCounts"] for number in range(40)]
+            assert all(5 < counts["completed"] < 90 for counts in stored)
+            assert 40 <= writes.total() <= 40 * (40 / 12 + 1)
+
+    run_in_memory(work())

@@ -36,9 +36,10 @@ _SHARE = 50
 _PATIENCE = 10
 """A slow server is asked less often: writes that can wait do so for this many times the duration of the last write."""
 _LONGEST, _LONGEST_CROWD, _LONGEST_COUNT = 3.0, 15.0, 60.0
-"""Seconds for which they do so at most. The second: if only Pods wait for it whose deletion would have to wait for many others. The third:
-if only tasks have changed, and nothing waits for that; and if a Framework starts while its namespace has more Pods to create than it may
-have under way. There a thousand Frameworks wrote every few seconds, and kept the API server from making their Pods."""
+"""Seconds for which they do so at most. The second: if only Pods wait for it whose deletion, or creation after a retry, would have to wait
+for many others. The third: if only tasks have changed, and nothing waits for that. While a Framework starts in a namespace that has more
+Pods to create than it may have under way, both are what it waits: there a thousand Frameworks wrote every few seconds, and kept the API
+server from making their Pods."""
 _LARGE = 256 * 1024
 """Bytes of a status that take milliseconds to pack."""
 _ROUNDS = 4
@@ -117,11 +118,13 @@ class StatusWriter:
         patience, share = _PATIENCE * self._answered, _SHARE * self._took
         if status.changed > status.stored:
             return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, min(patience, _LONGEST))
-        if status.waiting or status.conditioned > status.stored:
-            would_wait = status.conditioned <= status.stored and self._api.is_crowded(self._namespace, Priority.DELETION)
-            return max(_SOON, share, min(patience, _LONGEST_CROWD if would_wait else _LONGEST))
+        if status.conditioned > status.stored:
+            return max(_SOON, share, min(patience, _LONGEST))
         if self._api.is_crowded(self._namespace, Priority.CREATION) and _starts(status):
-            return max(_LONGEST_COUNT * self._spread, share)
+            return max((_LONGEST_CROWD if status.waiting else _LONGEST_COUNT) * self._spread, share)
+        if status.waiting:
+            would_wait = self._api.is_crowded(self._namespace, Priority.DELETION)
+            return max(_SOON, share, min(patience, _LONGEST_CROWD if would_wait else _LONGEST))
         tasks = self._pace if status.transitioned > status.stored else _LATER
         return max(tasks, share, min(patience, _LONGEST_COUNT))
 
