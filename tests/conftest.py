@@ -9,16 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-
-pytest_plugins = ["tests.cluster.fixtures", "tests.workers"]
 
 # Tests start hundreds of processes. They are to find bytecode, also where the image of a container keeps Python from writing it.
+# First of all: pytest compiles hypothesis anew in each process, for its assertions, where it may not write down what came of it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+from hypothesis import HealthCheck, settings  # noqa: E402
+from syrupy.assertion import SnapshotAssertion  # noqa: E402
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode  # noqa: E402
+from syrupy.location import PyTestLocation  # noqa: E402
+
+pytest_plugins = ["tests.cluster.fixtures", "tests.workers"]
 
 # A test that fails on one run and passes on the next teaches nothing: the examples follow from the code alone. `random` looks for new ones,
 # `thorough` is for a night: HYPOTHESIS_PROFILE=thorough. What they find becomes an `@example`.
@@ -97,8 +99,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     from tests.cluster.fixtures import FIXTURES
     from tests.workers import in_order
 
-    folders = tuple(Path(__file__).parent.parent / name for name in SLOW)
-    slow = {path for path in {item.path for item in items} if any(path.is_relative_to(folder) for folder in folders)}
+    folders = {Path(__file__).parent.parent / name for name in SLOW}
+    slow = {path for path in {item.path for item in items} if not folders.isdisjoint((path, *path.parents))}
     for item in items:
         asks = FIXTURES & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("network")
         if not asks and item.path not in slow:
