@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from fcontroller.api import Json, path_of
@@ -176,8 +177,7 @@ class _Play:
 
     def __init__(self, world: World, case: AnyCase, situation: Situation) -> None:
         self._world, self._case, self._policy = world, case, situation.policy
-        text = convert(json.dumps(case.job(situation))).text()
-        framework: Json = next(one.value for one in documents(text.encode(), "job") if one.value["kind"] == "Framework")
+        framework = json.loads(_framework(json.dumps(case.job(situation))))
         self._name: str = framework["metadata"]["name"]
         self._counts: dict[str, int] = {role["name"]: role["taskNumber"] for role in framework["spec"]["taskRoles"]}
         self._touched = ""
@@ -247,6 +247,15 @@ class _Play:
         assert self._world.server.write("PATCH", path, [{"op": "add", "path": "/status", "value": status}]).ok
 
 
+@cache
+def _framework(job: str) -> str:
+    """Return the Framework that a job is converted to, as JSON. Most situations are of the same job."""
+    return json.dumps(next(one.value for one in documents(_converted(job).text().encode(), "job") if one.value["kind"] == "Framework"))
+
+
+_converted = cache(convert)
+
+
 def played(case: AnyCase, situation: Situation) -> str:
     """Return what comes of a situation with us."""
     with World() as world:
@@ -261,7 +270,7 @@ def told(case: AnyCase, situation: Situation, *, same_end: bool) -> str:
 
     :param same_end: the job comes to the same end, and only what becomes of its Pods is different.
     """
-    (account,) = convert(json.dumps(case.job(situation))).jobs
+    (account,) = _converted(json.dumps(case.job(situation))).jobs
     fields = {next(step for step in reversed(entry.path) if isinstance(step, str)) for entry in account.different}
     named = (*(("cleanPodPolicy",) if same_end else ()), *situation.told)
     return next((f"`{field}`" for field in named if field in fields), "")
