@@ -95,7 +95,9 @@ def json_number(number: int | float) -> str:
     if not has_exponent:
         return text
     if -7 < int(exponent) < 21:
-        return _without_exponent(mantissa, int(exponent))
+        from decimal import Decimal  # hardly any number is as large or small
+
+        return format(Decimal(text), "f")
     return f"{mantissa}e{exponent[0]}{exponent[1:].lstrip('0')}"
 
 
@@ -110,11 +112,3 @@ def kubernetes_number(number: int | float) -> int | float:
     if number - number != 0:  # NaN or an infinity
         raise EmitError("a number that is infinite, not a number or too large for a float has no form in JSON")
     return number
-
-
-def _without_exponent(mantissa: str, exponent: int) -> str:
-    sign = "-" if mantissa.startswith("-") else ""
-    whole, _, fraction = mantissa.removeprefix("-").partition(".")
-    if exponent < 0:
-        return f"{sign}0.{'0' * (-exponent - 1)}{whole}{fraction}"
-    return f"{sign}{whole}{fraction.ljust(exponent, '0')}"

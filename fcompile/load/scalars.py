@@ -132,22 +132,19 @@ def _binary(text: str) -> str:
 
 
 def _is_timestamp(text: str) -> bool:
+    from calendar import monthrange
+
     match = re.match(_TIMESTAMP, text)
     if not match:
         return False
     year, month, day, letter, hour, minute, second, zone = match.groups()
-    if not 1 <= int(month) <= 12 or not 1 <= int(day) <= _days(int(year), int(month)):
+    if not 1 <= int(month) <= 12 or not 1 <= int(day) <= monthrange(int(year), int(month))[1]:
         return False
     if hour is None:
         return True
     if (zone is None) == (letter is not None) or int(hour) > 23 or int(minute) > 59 or int(second) > 59:
         return False
     return zone in (None, "Z") or (int(zone[1:3]) <= 24 and int(zone[4:6]) < 60)
-
-
-def _days(year: int, month: int) -> int:
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
 
 
 def as_value(scalar: Scalar) -> Scalar:
@@ -181,6 +178,7 @@ def as_key(scalar: Scalar) -> str | None:
 def _single_precision(number: float) -> str:
     """Return the shortest decimal that is the same number in 32 bits: kubectl keeps no more of a floating point key."""
     import struct
+    from decimal import Decimal
 
     if math.isnan(number):
         return ".nan"
@@ -190,28 +188,11 @@ def _single_precision(number: float) -> str:
         narrow = math.copysign(math.inf, number)
     if math.isinf(narrow):
         return ".inf" if narrow > 0 else "-.inf"
-    digits, exponent = _shortest(narrow)
-    sign = "-" if math.copysign(1.0, narrow) < 0 else ""
-    if exponent < -4 or exponent >= 6:
-        mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-        return f"{sign}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
-    if exponent < 0:
-        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
-    whole = digits[: exponent + 1].ljust(exponent + 1, "0")
-    fraction = digits[exponent + 1 :]
-    return f"{sign}{whole}{'.' + fraction if fraction else ''}"
-
-
-def _shortest(number: float) -> tuple[str, int]:
-    """Return the significant digits of a 32-bit float, and the exponent of the first of them."""
-    import struct
-
     for precision in range(9):
-        text = f"{abs(number):.{precision}e}"
-        if struct.pack("f", float(text)) == struct.pack("f", abs(number)):
+        shortest = f"{narrow:.{precision}e}"
+        if struct.pack("f", float(shortest)) == struct.pack("f", narrow):
             break
-    mantissa, _, exponent = text.partition("e")
-    return mantissa.replace(".", "").rstrip("0") or "0", int(exponent)
+    return shortest if not -4 <= int(shortest.partition("e")[2]) < 6 else format(Decimal(shortest), "f")
 
 
 class NotAJsonNumber(ValueError):
