@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
-from yaml.events import CollectionEndEvent, CollectionStartEvent, ScalarEvent
+from yaml.events import CollectionEndEvent, CollectionStartEvent, Event, ScalarEvent
 
 from fcompile.diagnostics.problem import Rule
 from fcompile.model.patterns import lazy
@@ -109,12 +111,7 @@ def _closed_late(text: str, offset: int) -> Fault | None:
     """Return the fault for a quoted string that a quote on a later line closes, just before libyaml gives up."""
     if text[offset - 1 : offset] not in ("'", '"'):
         return None
-    events, last = CParser(text).get_event, None
-    try:
-        while (event := events()) is not None:
-            last = event
-    except YAMLError:
-        pass
+    *_, last = None, *_events(text)
     if not isinstance(last, ScalarEvent) or last.style not in ("'", '"'):
         return None
     start, end = event_range(last)
@@ -122,6 +119,14 @@ def _closed_late(text: str, offset: int) -> Fault | None:
         return None
     message = f"the string that begins with {last.style} here is closed only on a later line: add the closing {last.style}"
     return Fault(rules.UNCLOSED_QUOTE, message, start, related=(("it is closed here", end - 1, end),))
+
+
+def _events(text: str) -> Iterator[Event]:
+    """Yield the events that come before libyaml gives up."""
+    events = CParser(text).get_event
+    with suppress(YAMLError):
+        while (event := events()) is not None:
+            yield event
 
 
 def _other_spaces(text: str, begin: int, offset: int) -> Fault | None:
@@ -153,15 +158,12 @@ def _bracket(text: str, closing: str, opened: int, offset: int) -> Fault:
 
 def _innermost_bracket(text: str) -> int:
     """Return where the innermost bracket opens that is still open when libyaml gives up."""
-    events, open_at = CParser(text).get_event, [0]
-    try:
-        while (event := events()) is not None:
-            if isinstance(event, CollectionStartEvent):
-                open_at.append(event_range(event)[1] - 1)
-            elif isinstance(event, CollectionEndEvent):
-                open_at.pop()
-    except YAMLError:
-        pass
+    open_at = [0]
+    for event in _events(text):
+        if isinstance(event, CollectionStartEvent):
+            open_at.append(event_range(event)[1] - 1)
+        elif isinstance(event, CollectionEndEvent):
+            open_at.pop()
     return open_at[-1]
 
 
