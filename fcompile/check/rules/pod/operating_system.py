@@ -36,29 +36,17 @@ WINDOWS_USER = error_rule(
 
 # Each with the version from which the API server looks at it; before, it takes it out or does not know it.
 _POD_FIELDS = {"hostUsers": gates.HOST_USERS, "shareProcessNamespace": 0}
+_OF_LINUX = ("runAsGroup", "runAsUser", "seLinuxOptions", "seccompProfile")
+"""Of both security contexts."""
 _POD_CONTEXT = {
+    **dict.fromkeys((*_OF_LINUX, "fsGroup", "fsGroupChangePolicy", "supplementalGroups"), 0),
     "appArmorProfile": gates.APP_ARMOR_PROFILE,
-    "fsGroup": 0,
-    "fsGroupChangePolicy": 0,
-    "runAsGroup": 0,
-    "runAsUser": 0,
     "seLinuxChangePolicy": gates.SELINUX_CHANGE_POLICY,
-    "seLinuxOptions": 0,
-    "seccompProfile": 0,
-    "supplementalGroups": 0,
     "supplementalGroupsPolicy": gates.SUPPLEMENTAL_GROUPS_POLICY,
 }
 _CONTAINER_CONTEXT = {
-    "allowPrivilegeEscalation": 0,
+    **dict.fromkeys((*_OF_LINUX, "allowPrivilegeEscalation", "capabilities", "privileged", "procMount", "readOnlyRootFilesystem"), 0),
     "appArmorProfile": gates.APP_ARMOR_PROFILE,
-    "capabilities": 0,
-    "privileged": 0,
-    "procMount": 0,
-    "readOnlyRootFilesystem": 0,
-    "runAsGroup": 0,
-    "runAsUser": 0,
-    "seLinuxOptions": 0,
-    "seccompProfile": 0,
 }
 _NETBIOS = lazy(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
 _DNS = lazy(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*")
