@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Path
 from fcompile.diagnostics.suggestions import closest
-from fcompile.model.fields import Field, Type
+from fcompile.model.fields import Type
 from fcompile.schema.types import types
 
 _COUNT: Final = ("replicas", "parallelism", "completions", "count", "instances", "taskCount", "numTasks", "size")
@@ -285,24 +285,13 @@ def home(name: str, root: str, path: Path, version: int) -> str | None:
 def _places(root: str, version: int) -> dict[str, str]:
     """Map each field that only one type has to the shortest way from the root: `mountPath` → `spec.containers[].volumeMounts[]`."""
     ways: dict[str, str] = {root: ""}
-    owners: dict[str, set[str]] = {}
-    for name in _breadth_first(root, version, ways):
-        for field in types(version)[name]:
-            owners.setdefault(field, set()).add(name)
-    return {field: ways[next(iter(names))] for field, names in owners.items() if len(names) == 1 and ways[next(iter(names))]}
-
-
-def _breadth_first(root: str, version: int, ways: dict[str, str]) -> list[str]:
-    order = [root]
+    owners: dict[str, list[str]] = {}
+    order = [root]  # breadth first, so that the first way is the shortest
     for name in order:
-        here: Type = types(version)[name]
-        for field, form in here.items():
+        for field, form in types(version)[name].items():
+            owners.setdefault(field, []).append(name)
             if form.ref and form.ref not in ways:
-                ways[form.ref] = _below(ways[name], field, form)
+                step = field + ("[]" if form.kind == "list" else "")
+                ways[form.ref] = f"{ways[name]}.{step}" if ways[name] else step
                 order.append(form.ref)
-    return order
-
-
-def _below(way: str, field: str, form: Field) -> str:
-    step = field + ("[]" if form.kind == "list" else "")
-    return f"{way}.{step}" if way else step
+    return {field: ways[names[0]] for field, names in owners.items() if len(names) == 1 and ways[names[0]]}
