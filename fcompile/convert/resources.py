@@ -149,7 +149,9 @@ class Resources:
                     yield Entry(path, Outcome.DIFFERENT, what, why, f"ask for `{names.RESOURCE}/{framework}`{conditions}")
 
     def _rules(self, value: Any) -> Iterator[Entry]:
-        rules = list(_rules(value, ()))
+        # Rules of roles, of webhooks, of admission policies.
+        lists = ("apiGroups", "resources")
+        rules = [(path, one) for path, one in _mappings(value, ()) if all(isinstance(one.get(key), list) for key in lists)]
         allowed = {str(verb) for _, rule in rules if _is_about_frameworks(rule) for verb in sequence(rule, "verbs")}
         for path, rule in rules:
             groups, verbs = sequence(rule, "apiGroups"), set(map(str, sequence(rule, "verbs")))
@@ -172,15 +174,12 @@ class Resources:
 def commands_of_kubectl(value: Any) -> dict[Path, list[str]]:
     """Return the arguments of each container of kubectl's, by the path of the first list that has them."""
     found: dict[Path, list[str]] = {}
-    _visit(value, (), lambda path, one: _take_command(path, one, found))
+    for path, container in _mappings(value, ()):
+        command, arguments = sequence(container, "command"), sequence(container, "args")
+        words = [*command, *arguments][:_LONGEST_COMMAND]
+        if words and all(isinstance(word, str) for word in words) and words[0].rpartition("/")[2] in ("kubectl", "oc"):
+            found[(*path, "args" if arguments and len(command) < 2 else "command")] = words[1:]
     return found
-
-
-def _take_command(path: Path, container: dict[str, Any], found: dict[Path, list[str]]) -> None:
-    command, arguments = sequence(container, "command"), sequence(container, "args")
-    words = [*command, *arguments][:_LONGEST_COMMAND]
-    if words and all(isinstance(word, str) for word in words) and words[0].rpartition("/")[2] in ("kubectl", "oc"):
-        found[(*path, "args" if arguments and len(command) < 2 else "command")] = words[1:]
 
 
 def _plain(words: Iterable[str]) -> Iterator[str]:
@@ -199,36 +198,19 @@ def _is_about_frameworks(rule: dict[str, Any]) -> bool:
     return (names.GROUP in groups or "*" in groups) and ("frameworks" in resources or "*" in resources)
 
 
-def _rules(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield what has groups of the API and resources of these: rules of roles, of webhooks, of admission policies."""
-    found: list[tuple[Path, dict[str, Any]]] = []
-
-    def take(at: Path, one: dict[str, Any]) -> None:
-        if isinstance(one.get("apiGroups"), list) and isinstance(one.get("resources"), list):
-            found.append((at, one))
-
-    _visit(value, path, take)
-    yield from found
-
-
-def _visit(value: Any, path: Path, take: Callable[[Path, dict[str, Any]], None]) -> None:
-    """Show every mapping in a value."""
+def _mappings(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield every mapping in a value, with its path."""
     if isinstance(value, dict):
-        take(path, value)
+        yield path, value
         for key, item in value.items():
-            _visit(item, (*path, key), take)
+            yield from _mappings(item, (*path, key))
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            _visit(item, (*path, number), take)
+            yield from _mappings(item, (*path, number))
 
 
 def jobs_that_are_referred_to(value: Any, is_job: Callable[[Any], bool]) -> Iterator[tuple[Path, str, str]]:
     """Yield where an object names a job by kind and name and does not hold one: path, kind and name."""
-    found: list[tuple[Path, str, str]] = []
-
-    def take(path: Path, one: dict[str, Any]) -> None:
+    for path, one in _mappings(value, ()):
         if path and is_job(one) and not mapping(one, "spec"):
-            found.append((path, text(one, "kind") or "", text(one, "name") or ""))
-
-    _visit(value, (), take)
-    yield from found
+            yield path, text(one, "kind") or "", text(one, "name") or ""
