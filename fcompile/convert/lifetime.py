@@ -17,26 +17,18 @@ def set_deadline(policy: Fields, draft: Draft, ledger: Ledger, *, why: str = "",
     :param why: what of the operator's own is different; empty: nothing.
     """
     seconds = policy.count(_DEADLINE, 1)
-    if seconds is None:
-        return
-    draft.lifetime[_DEADLINE] = seconds
-    if why:
-        _different(_DEADLINE, policy, draft, ledger, f"{seconds:,} s after its start it ends for certain, with code -240", why, remedy)
-    else:
-        ledger.converted(policy.at(_DEADLINE), f"spec.{_DEADLINE}")
+    if seconds is not None:
+        draft.lifetime[_DEADLINE] = seconds
+        _tell(_DEADLINE, policy, draft, ledger, f"{seconds:,} s after its start it ends for certain, with code -240", why, remedy)
 
 
 def set_time_to_live(policy: Fields, draft: Draft, ledger: Ledger, *, why: str = "", remedy: str = "") -> None:
     """Take over how long the job stays after its end; `why` is as in `set_deadline`."""
     seconds = policy.count(_TIME_TO_LIVE)
-    if seconds is None:
-        return
-    draft.lifetime[_TIME_TO_LIVE] = seconds
-    if why:
+    if seconds is not None:
+        draft.lifetime[_TIME_TO_LIVE] = seconds
         what = f"{seconds:,} s after its end the Framework itself is deleted, with its status"
-        _different(_TIME_TO_LIVE, policy, draft, ledger, what, why, remedy)
-    else:
-        ledger.converted(policy.at(_TIME_TO_LIVE), f"spec.{_TIME_TO_LIVE}")
+        _tell(_TIME_TO_LIVE, policy, draft, ledger, what, why, remedy)
 
 
 def set_clean_pod_policy(places: Iterable[Fields], draft: Draft, ledger: Ledger, *, launcher_stays: bool = False) -> None:
@@ -78,6 +70,9 @@ def keep_finished_pods(draft: Draft) -> None:
     draft.lifetime[_CLEANING] = "Running"
 
 
-def _different(field: str, policy: Fields, draft: Draft, ledger: Ledger, what: str, why: str, remedy: str) -> None:
+def _tell(field: str, policy: Fields, draft: Draft, ledger: Ledger, what: str, why: str, remedy: str) -> None:
+    if not why:
+        ledger.converted(policy.at(field), f"spec.{field}")
+        return
     ledger.different(policy.at(field), what, why, remedy)
     draft.comment(f"Different: {what}: {why}.", ("spec", field))
