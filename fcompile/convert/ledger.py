@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -56,32 +57,20 @@ class Elsewhere(NamedTuple):
     path: Path
 
 
+@dataclass(eq=False)
 class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
-    def __init__(
-        self,
-        path: Path,
-        reason: str,
-        meant: str | None = None,
-        instead: int | None = None,
-        elsewhere: Elsewhere | None = None,
-        part: Part = "value",
-    ) -> None:
-        """Take the field and what is wrong with it.
-
-        :param meant: the field that the one at the path was meant to be.
-        :param instead: a value that can stand there, so that the other mistakes can be looked for.
-        :param elsewhere: where in another object it is.
-        :param part: what of the field is shown: its name, where that is what is wrong.
-        """
-        super().__init__(path, reason, meant, instead, elsewhere, part)
-        self.path = path
-        self.reason = reason
-        self.meant = meant
-        self.instead = instead
-        self.elsewhere = elsewhere
-        self.part = part
+    path: Path
+    reason: str
+    meant: str | None = None
+    """The field that the one at the path was meant to be."""
+    instead: int | None = None
+    """A value that can stand there, so that the other mistakes can be looked for."""
+    elsewhere: Elsewhere | None = None
+    """Where in another object it is."""
+    part: Part = "value"
+    """What of the field is shown: its name, where that is what is wrong."""
 
 
 class Ledger:
