@@ -126,14 +126,8 @@ def blocks(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, 
     """Return the ranges in which two lists differ, as (start, end, new start, new end). What is too costly to match up is one range."""
     from difflib import SequenceMatcher
 
-    start = 0
-    for one, other in zip(before, after, strict=False):
-        if one != other:
-            break
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    start = alike(before, after)
+    end = alike(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     if not old and not new:
         return []
@@ -142,6 +136,11 @@ def blocks(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, 
         return [(start, start + len(old), start, start + len(new))]
     operations = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     return [(start + i1, start + i2, start + j1, start + j2) for what, i1, i2, j1, j2 in operations if what != "equal"]
+
+
+def alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two lists, or characters two texts, have in common at their beginning."""
+    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))
 
 
 def _text(value: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from fcompile.check.tool_files import FileKind
 from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import counted
-from fcompile.diff.compare import ABSENT, Difference, blocks
+from fcompile.diff.compare import ABSENT, Difference, alike, blocks
 from fcompile.diff.effects import ANEW, ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
 from fcompile.diff.live import Live
@@ -102,13 +102,13 @@ class Group(NamedTuple):
 def groups(framework: FrameworkDiff) -> list[Group]:
     """Group the changes by effect and reason: the strongest effect last, and what ends Pods after all others."""
 
-    def alike(change: Change) -> tuple[bool, int, str]:
+    def weight(change: Change) -> tuple[bool, int, str]:
         return change.ends_pods, ORDER.index(change.effect), change.reason
 
-    ordered_changes = sorted(framework.changes, key=alike)
+    ordered_changes = sorted(framework.changes, key=weight)
     return [
         Group(ORDER[key[1]], key[2], key[0], [Part(pods, list(some)) for pods, some in groupby(changes, lambda change: change.pods)])
-        for key, changes in groupby(ordered_changes, alike)
+        for key, changes in groupby(ordered_changes, weight)
     ]
 
 
@@ -247,19 +247,14 @@ def _cut(before: str, after: str) -> tuple[str, str]:
     before, after = (_BLANKS.sub(lambda blanks: f"⟨{len(blanks[0]):,} spaces⟩", text) for text in (before, after))
     if max(len(before), len(after)) <= _LONGEST:
         return before, after
-    alike = _common(before, after)
-    tail = _common(before[alike:][::-1], after[alike:][::-1])
-    start = max(0, alike - _BEFORE)
+    same = alike(before, after)
+    tail = alike(before[same:][::-1], after[same:][::-1])
+    start = max(0, same - _BEFORE)
     end = start + _LONGEST
     # Where one side is empty, all of the other is new: `…` alone says that there is more of it.
     more = "… and more that differs" if before and after and max(len(before), len(after)) - tail > end else "…"
     old, new = (("…" if start else "") + text[start:end] + (more if text[end:] else "") for text in (before, after))
     return old, new
-
-
-def _common(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
-    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))
 
 
 def _needs_quotes(text: str) -> bool:
