@@ -132,26 +132,23 @@ def _say_what_is_not_known(result: Result) -> None:
     refused = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.refused_but_ends_pods]
     moved = [visible(f"{one.namespace}/{one.name}") for one in result.frameworks if one.may_move and not one.ends_pods]
     for one in result.objects:
-        if one.kind == FileKind.UNREAD:
-            changed.append(visible(f"{one.kind} {one.name}"))
-        elif one.is_file:
+        if one.is_file and one.kind != FileKind.UNREAD:
             (hidden if one.kind == FileKind.HIDDEN else built).append(visible(one.after or one.before))
-        elif one.may_end_pods:
-            changed.append(visible(f"{one.kind} {one.namespace}/{one.name}" if one.namespace else f"{one.kind} {one.name}"))
-    if built:
-        say(f"--fail-on ends-pods: it is not known whether what is built with {first_of(built, 3)} ends Pods: compare what it builds")
-    if hidden:
-        say(
-            f"--fail-on ends-pods: it is not known whether hidden folders are applied, and what {first_of(hidden, 3)} then ends: look at it"
-        )
-    if changed:
-        say(f"--fail-on ends-pods: it is not known whether the change of {first_of(changed, 3)} ends Pods: look at it")
-    if moved:
-        said = "the namespace is given on one side alone, and where another one is applied to, the Framework moves, and its Pods end"
-        say(f"--fail-on ends-pods: {first_of(moved, 3)}: {said}")
-    if refused:
-        said = "the definition of `fcompile crd` refuses the edit, and FrameworkController's own takes it: Pods end then"
-        say(f"--fail-on ends-pods: {first_of(refused, 3)}: {said}")
+        elif one.is_file or one.may_end_pods:
+            changed.append(visible(one.title))
+    unknown = "it is not known whether"
+    said = {
+        f"{unknown} what is built with {first_of(built, 3)} ends Pods: compare what it builds": built,
+        f"{unknown} hidden folders are applied, and what {first_of(hidden, 3)} then ends: look at it": hidden,
+        f"{unknown} the change of {first_of(changed, 3)} ends Pods: look at it": changed,
+        f"{first_of(moved, 3)}: the namespace is given on one side alone, and where another one is applied to, the Framework moves, and "
+        "its Pods end": moved,
+        f"{first_of(refused, 3)}: the definition of `fcompile crd` refuses the edit, and FrameworkController's own takes it: Pods end "
+        "then": refused,
+    }
+    for text, some in said.items():
+        if some:
+            say(f"--fail-on ends-pods: {text}")
 
 
 def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader, sides: tuple[str, str] = ("", "")) -> Result | None:

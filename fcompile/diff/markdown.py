@@ -102,7 +102,7 @@ def _named(some: list[Any]) -> Iterator[str]:
 def _line(one: Any) -> str:
     """Return what a thing is and what happens to it, on one line."""
     if isinstance(one, ObjectDiff):
-        return f"{f'{RED} ' if one.ends_pods else ''}{code(_object_name(one))} {words.change_of(one)}"
+        return f"{f'{RED} ' if one.ends_pods else ''}{code(one.title)} {words.change_of(one)}"
     shown = name(words.name(one))
     return f"{_mark(one)} {shown}: {words.headline(one)}" if isinstance(one, FrameworkDiff) else f"{shown} in the cluster"
 
@@ -140,7 +140,7 @@ def environment(inserted: Callable[[str], None] = lambda text: None) -> Environm
     made = templates.environment(safe)
     makers = (_mark, name, _title, _as_is, _plain, _cell, _before, _after, _pair, _block)
     made.filters |= {maker.__name__.lstrip("_"): lambda value, maker=maker: marked(maker(value)) for maker in makers}
-    made.filters |= {"label": _label, "object_name": _object_name}
+    made.filters |= {"label": _label}
     made.tests |= {"long": _is_long, "wide": _is_wide}
     made.globals |= {"words": words, "code": code, "name": name}
     return made
@@ -170,10 +170,6 @@ def _title(text: str) -> str:
 
 def _label(change: Any) -> str:
     return words.label(change) if isinstance(change, Change) else readable(change.field)
-
-
-def _object_name(thing: Any) -> str:
-    return f"{thing.kind} {'/'.join(filter(None, (thing.namespace, thing.name)))}"
 
 
 def _cell(text: str) -> str:

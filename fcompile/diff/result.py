@@ -63,6 +63,11 @@ class ObjectDiff(NamedTuple):
     """It is a file of which others make what runs."""
 
     @property
+    def title(self) -> str:
+        """Return its kind, namespace and name: `Deployment ml/web`."""
+        return f"{self.kind} {'/'.join(filter(None, (self.namespace, self.name)))}"
+
+    @property
     def ends_pods(self) -> bool:
         """Return whether this change ends Pods before their own completion."""
         return self.change == "removed" and self._has_pods

@@ -67,8 +67,7 @@ class Painter:
         yield from self._resources(framework)
 
     def _object(self, thing: ObjectDiff) -> Iterator[str]:
-        name = "/".join(filter(None, (thing.namespace, thing.name)))
-        head = self._paint(at_line_start(visible(f"{thing.kind} {name}")), _BOLD)
+        head = self._paint(at_line_start(visible(thing.title)), _BOLD)
         change = self._paint(words.change_of(thing), _RED if thing.ends_pods else "")
         yield f"{head}  {change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
         for difference in thing.differences:
