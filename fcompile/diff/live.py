@@ -149,10 +149,7 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
     metadata["annotations"] = {key: value for key, value in mapping(metadata, "annotations").items() if key not in names.CLUSTER_NAMES}
     own = {text(owner, "uid") for owner in sequence(mapping(expected, "metadata"), "ownerReferences")}
     owners = [owner for owner in sequence(metadata, "ownerReferences") if text(owner, "kind") not in _OWNERS or text(owner, "uid") in own]
-    metadata = {
-        **{key: value for key, value in metadata.items() if key != "ownerReferences"},
-        **({"ownerReferences": owners} if owners else {}),
-    }
+    metadata["ownerReferences"] = owners
     spec, reviewed = live["spec"], expected["spec"]
     placed = _PLACED | {_OVERHEAD} if reviewed.get("runtimeClassName") else _PLACED
     kept = {key: value for key, value in spec.items() if key not in placed or reviewed.get(key) not in (None, "", {})}
