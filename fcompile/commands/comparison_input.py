@@ -62,13 +62,10 @@ class RawFile(NamedTuple):
         """Return whether objects are in the file, or may be: it is a pointer, or too large to be read."""
         if not isinstance(self.data, bytes) or is_pointer(self.data):
             return True
-        return _holds_objects(opened, alone=False) or self._may_hold_unread_objects(opened)
+        return _holds_objects(opened, alone=False) or self.may_hold_unread_objects(opened)
 
-    def seems_to_hold_objects(self, opened: File) -> bool:
+    def may_hold_unread_objects(self, opened: File) -> bool:
         """Return whether objects may be in the file that cannot be read here, though kubectl may read them: it has other limits."""
-        return self.is_manifest and opened.of_others and self._may_hold_unread_objects(opened)
-
-    def _may_hold_unread_objects(self, opened: File) -> bool:
         return isinstance(self.data, bytes) and bool(opened.unreadable()) and b"apiVersion" in self.data and b"kind" in self.data
 
     def _for_tools(self) -> FileKind | None:
@@ -86,16 +83,15 @@ class RawFile(NamedTuple):
         """Return whether objects in a file of this kind are applied as they are."""
         if self.kind or kind in _NEVER_OBJECTS:
             return False
-        return kind is not FileKind.CHART or (self.is_manifest and not self._is_template())
+        if kind is not FileKind.CHART:
+            return True
+        # Helm finds actions in comments, too.
+        return self.is_manifest and not (self.has_actions and why_skipped(self.entry, around=self.around))
 
     @property
     def is_manifest(self) -> bool:
         """Return whether the file was named, or has a name that a file with objects has."""
         return not self.kind and (not self.entry.within or self.entry.path.endswith(SUFFIXES))
-
-    def _is_template(self) -> bool:
-        """Return whether Helm finds anything to do in the file. It does so in comments, too."""
-        return self.has_actions and bool(why_skipped(self.entry, around=self.around))
 
     @property
     def has_actions(self) -> bool:
@@ -148,7 +144,8 @@ def read_side(files: Iterable[RawFile], options: Options, waivers: Waivers, list
             built.add(one.name)
             content = file.content(one, kind)
         elif isinstance(file.data, bytes):
-            kind, content = (FileKind.UNREAD, file.content(one, FileKind.UNREAD)) if file.seems_to_hold_objects(one) else file.beside(one)
+            unread = file.is_manifest and one.of_others and file.may_hold_unread_objects(one)
+            kind, content = (FileKind.UNREAD, file.content(one, FileKind.UNREAD)) if unread else file.beside(one)
         if kind:
             key = FILE, kind, "", _name(file.entry), 0
             contents.objects.setdefault(key, []).append(Object(content, one.name))
