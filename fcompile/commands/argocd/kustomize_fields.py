@@ -30,16 +30,23 @@ Shape = Read | list["Shape"] | dict[str, "Shape"]
 """What may stand at a place: a string, a list of one shape, or a mapping with these keys."""
 
 _ANY: Final = Read.NOTHING
-_ID: Final[dict[str, Shape]] = dict.fromkeys(("group", "version", "kind", "name", "namespace"), _ANY)
-_SELECTOR: Final[Shape] = {**_ID, "annotationSelector": _ANY, "labelSelector": _ANY}
-_FIELD_SPECS: Final[Shape] = [{"group": _ANY, "version": _ANY, "kind": _ANY, "path": _ANY, "create": _ANY}]
+
+
+def _kept(*keys: str) -> dict[str, Shape]:
+    """Return the fields that kustomize keeps."""
+    return dict.fromkeys(keys, _ANY)
+
+
+_ID: Final = _kept("group", "version", "kind", "name", "namespace")
+_SELECTOR: Final[Shape] = {**_ID, **_kept("annotationSelector", "labelSelector")}
+_FIELD_SPECS: Final[Shape] = [_kept("group", "version", "kind", "path", "create")]
 _PATCH: Final[dict[str, Shape]] = {
     "path": Read.FILE,
     "patch": Read.YAML,
     "target": _SELECTOR,
-    "options": {"allowNameChange": _ANY, "allowKindChange": _ANY},
+    "options": _kept("allowNameChange", "allowKindChange"),
 }
-_FIELD_OPTIONS: Final[Shape] = {"delimiter": _ANY, "index": _ANY, "encoding": _ANY, "create": _ANY}
+_FIELD_OPTIONS: Final[Shape] = _kept("delimiter", "index", "encoding", "create")
 _REPLACEMENTS: Final[Shape] = [
     {
         "path": Read.FILE,
@@ -49,44 +56,36 @@ _REPLACEMENTS: Final[Shape] = [
     }
 ]
 _GENERATOR: Final[dict[str, Shape]] = {
-    "name": _ANY,
-    "namespace": _ANY,
-    "behavior": _ANY,
+    **_kept("name", "namespace", "behavior"),
     "literals": [_ANY],
     "files": [Read.NAMED_FILE],
     "envs": [Read.TEXT_FILE],
     "env": Read.TEXT_FILE,
-    "options": {"labels": _ANY, "annotations": _ANY, "disableNameSuffixHash": _ANY, "immutable": _ANY},
+    "options": _kept("labels", "annotations", "disableNameSuffixHash", "immutable"),
 }
 _SECRET_GENERATOR: Final[dict[str, Shape]] = {**_GENERATOR, "type": _ANY}
-_IMAGE: Final[dict[str, Shape]] = dict.fromkeys(("name", "newName", "tagSuffix", "newTag", "digest"), _ANY)
-_REPLICA: Final[dict[str, Shape]] = {"name": _ANY, "count": _ANY}
+_IMAGE: Final = _kept("name", "newName", "tagSuffix", "newTag", "digest")
+_REPLICA: Final = _kept("name", "count")
 _SORT_OPTIONS: Final[Shape] = {"order": _ANY, "legacySortOptions": {"orderFirst": [_ANY], "orderLast": [_ANY]}}
-_TYPE: Final[dict[str, Shape]] = {"apiVersion": _ANY, "kind": _ANY, "metadata": _ANY}
-_VAR: Final[dict[str, Shape]] = {"name": _ANY, "objref": {"apiVersion": _ANY, **_ID}, "fieldref": {"fieldPath": _ANY, "fieldpath": _ANY}}
+_TYPE: Final = _kept("apiVersion", "kind", "metadata")
+_VAR: Final[dict[str, Shape]] = {"name": _ANY, "objref": _kept("apiVersion", *_ID), "fieldref": _kept("fieldPath", "fieldpath")}
 """Its documentation has the second spelling."""
 
 KUSTOMIZATION: Final[dict[str, Shape]] = {
     **_TYPE,
+    **_kept("commonAnnotations", "commonLabels", "namePrefix", "nameSuffix", "namespace"),
+    **dict.fromkeys(("helmChartInflationGenerator", "helmCharts", "helmGlobals"), Read.HELM),
+    **{key: [Read.PLUGIN] for key in ("generators", "transformers", "validators")},
     "bases": [Read.FILE_OR_FOLDER],
     "buildMetadata": [_ANY],
-    "commonAnnotations": _ANY,
-    "commonLabels": _ANY,
     "components": [Read.FOLDER],
     "configMapGenerator": [_GENERATOR],
     "configurations": [Read.FILE],
     "crds": [Read.FILE],
     "generatorOptions": _GENERATOR["options"],
-    "generators": [Read.PLUGIN],
-    "helmChartInflationGenerator": Read.HELM,
-    "helmCharts": Read.HELM,
-    "helmGlobals": Read.HELM,
     "imageTags": [_IMAGE],
     "images": [_IMAGE],
-    "labels": [{"pairs": _ANY, "includeSelectors": _ANY, "includeTemplates": _ANY, "fields": _FIELD_SPECS}],
-    "namePrefix": _ANY,
-    "nameSuffix": _ANY,
-    "namespace": _ANY,
+    "labels": [{**_kept("pairs", "includeSelectors", "includeTemplates"), "fields": _FIELD_SPECS}],
     "openapi": {"path": Read.FILE, "version": _ANY},
     "patches": [_PATCH],
     "patchesJson6902": [_PATCH],
@@ -96,8 +95,6 @@ KUSTOMIZATION: Final[dict[str, Shape]] = {
     "resources": [Read.FILE_OR_FOLDER],
     "secretGenerator": [_SECRET_GENERATOR],
     "sortOptions": _SORT_OPTIONS,
-    "transformers": [Read.PLUGIN],
-    "validators": [Read.PLUGIN],
     "vars": [_VAR],
 }
 """A kustomization, or a component."""
@@ -109,10 +106,10 @@ _PLUGIN_FIELDS: Final[dict[str, dict[str, Shape]]] = {
     "AnnotationsTransformer": {"annotations": _ANY, "fieldSpecs": _FIELD_SPECS},
     "ConfigMapGenerator": _GENERATOR,
     "HashTransformer": {},
-    "IAMPolicyGenerator": {"cloud": _ANY, "kubernetesService": _ANY, "serviceAccount": _ANY},
+    "IAMPolicyGenerator": _kept("cloud", "kubernetesService", "serviceAccount"),
     "ImageTagTransformer": {"imageTag": _IMAGE, "fieldSpecs": _FIELD_SPECS},
     "LabelTransformer": {"labels": _ANY, "fieldSpecs": _FIELD_SPECS},
-    "NamespaceTransformer": {"fieldSpecs": _FIELD_SPECS, "unsetOnly": _ANY, "setRoleBindingSubjects": _ANY},
+    "NamespaceTransformer": {**_kept("unsetOnly", "setRoleBindingSubjects"), "fieldSpecs": _FIELD_SPECS},
     "PatchJson6902Transformer": {"target": _SELECTOR, "path": Read.FILE, "jsonOp": Read.YAML},
     "PatchStrategicMergeTransformer": {"paths": [Read.FILE_OR_YAML], "patches": Read.YAML},
     "PatchTransformer": _PATCH,
