@@ -204,15 +204,19 @@ def _object_check(type_name: str, version: int) -> Check:
 
 _EMPTY_WILL_DO = ("TaskRoleService", "EmptyDirVolumeSource")
 _NAME = "{{name: {0}}}"
+_WORD = "(/?[A-Za-z0-9][A-Za-z0-9._/-]{0,80})"
 _FOR_A_WORD = {
-    **dict.fromkeys(("LocalObjectReference", "SecretEnvSource", "ConfigMapEnvSource", "ConfigMapVolumeSource"), _NAME),
-    "SecretVolumeSource": "{{secretName: {0}}}",
-    "PersistentVolumeClaimVolumeSource": "{{claimName: {0}}}",
-    "HostPathVolumeSource": "{{path: {0}}}",
-    "HTTPGetAction": "{{path: {0}, port: …}}",
-    "EnvFromSource": f"- configMapRef: {_NAME}` or `- secretRef: {_NAME}",
+    **dict.fromkeys(("LocalObjectReference", "SecretEnvSource", "ConfigMapEnvSource", "ConfigMapVolumeSource"), (_WORD, _NAME)),
+    "SecretVolumeSource": (_WORD, "{{secretName: {0}}}"),
+    "PersistentVolumeClaimVolumeSource": (_WORD, "{{claimName: {0}}}"),
+    "HostPathVolumeSource": (_WORD, "{{path: {0}}}"),
+    "HTTPGetAction": (_WORD, "{{path: {0}, port: …}}"),
+    "EnvFromSource": (_WORD, f"- configMapRef: {_NAME}` or `- secretRef: {_NAME}"),
+    "EnvVar": ("([A-Za-z0-9_]{1,40})=([A-Za-z0-9 ._:/@,+-]{0,60})", '- {{name: {0}, value: "{1}"}}'),
+    "EnvVarSource": (r"((?:metadata|spec|status)\.[A-Za-z.]{1,40})", "{{fieldRef: {{fieldPath: {0}}}}}"),
+    "VolumeMount": ("(?:([a-z0-9-]{1,63}):)?(/[A-Za-z0-9._/-]{0,80})", "- {{name: {0}, mountPath: {1}}}"),
 }
-"""Objects that others write as a word, with the form that they have."""
+"""Objects that others write as a word: what it is like, and the form that they have."""
 _FOR_A_LIST = {"Capabilities": "{add: […]}", "NodeSelector": "{nodeSelectorTerms: […]}", "ExecAction": "{command: […]}"}
 """Objects that others write as the list in them, with the form that they have."""
 
@@ -224,14 +228,6 @@ def _object_advice(type_name: str, value: Any) -> str:
     if type_name == "TaskRoleServicePort":
         return f"write `- {{name: …, port: {number or '80'}}}`"
     word = value if isinstance(value, str) else ""
-    if type_name == "EnvVar" and (pair := re.fullmatch("([A-Za-z0-9_]{1,40})=([A-Za-z0-9 ._:/@,+-]{0,60})", word)):
-        return f'write `- {{name: {pair[1]}, value: "{pair[2]}"}}`'
-    if type_name == "EnvVarSource" and re.fullmatch(r"(?:metadata|spec|status)\.[A-Za-z.]{1,40}", word):
-        return f"write `{{fieldRef: {{fieldPath: {word}}}}}`"
-    if type_name == "VolumeMount" and (pair := re.fullmatch("([a-z0-9-]{1,63}):(/[A-Za-z0-9._/-]{0,80})", word)):
-        return f"write `- {{name: {pair[1]}, mountPath: {pair[2]}}}`"
-    if type_name == "VolumeMount" and re.fullmatch("/[A-Za-z0-9._/-]{0,80}", word):
-        return f"write `- {{name: …, mountPath: {word}}}`"
     if type_name == "ContainerPort":
         return f"write `- containerPort: {number or '8080'}`"
     if type_name in ("TCPSocketAction", "GRPCAction") and number:
@@ -243,9 +239,9 @@ def _object_advice(type_name: str, value: Any) -> str:
         return "write `{}`"
     if type_name in _FOR_A_LIST and (isinstance(value, list) or (type_name == "ExecAction" and word)):
         return f"write `{_FOR_A_LIST[type_name]}`"
-    if type_name in _FOR_A_WORD and re.fullmatch("/?[A-Za-z0-9][A-Za-z0-9._/-]{0,80}", word):
-        return f"write `{_FOR_A_WORD[type_name].format(word)}`"
-    return ""
+    pattern, form = _FOR_A_WORD.get(type_name, ("", ""))
+    given = re.fullmatch(pattern, word)
+    return f"write `{form.format(*given.groups('…'))}`" if form and given else ""
 
 
 def _list_check(field: Field, inner: Check, version: int) -> Check:
