@@ -165,11 +165,7 @@ class _Printer:
         return {**schema, **_string(field, own, item)} if field.kind == "string" else schema
 
     def _list(self, field: Field, owner: str, name: str, own: bool) -> Schema:
-        schema: Schema = {"type": "array"}
-        if field.required:
-            schema["minItems"] = 1
-        if field.max_items:
-            schema["maxItems"] = field.max_items
+        schema: Schema = {"type": "array", **bounds(field)}
         if (owner, name) in MAPS:
             schema["x-kubernetes-list-type"] = "map"
             schema["x-kubernetes-list-map-keys"] = list(field.map_keys)

@@ -108,12 +108,7 @@ def _list(field: Field, version: int, own: bool) -> Schema:
         items = _reference_to(field.ref, any(form.required for form in types(version)[field.ref].values()))
     else:
         items = _value(field._replace(kind=field.items), version, own, item=True)
-    schema: Schema = {"type": ["array"] if field.required else ["array", "null"], "items": items}
-    if field.required:
-        schema["minItems"] = 1
-    if field.max_items:
-        schema["maxItems"] = field.max_items
-    return schema
+    return {"type": ["array"] if field.required else ["array", "null"], "items": items, **bounds(field)}
 
 
 def _map(field: Field, version: int, own: bool) -> Schema:

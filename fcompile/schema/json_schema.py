@@ -14,7 +14,9 @@ PLACEHOLDER = rf"\{{\{{(FC_[A-Z_]+|{names.SUM})\}}\}}"
 
 
 def bounds(field: Field) -> Schema:
-    """Return the smallest and the largest number that a field can have."""
+    """Return the smallest and the largest number that a field can have, and of a list the numbers of its items."""
+    if field.kind == "list":
+        return {**({"minItems": 1} if field.required else {}), **({"maxItems": field.max_items} if field.max_items else {})}
     low, high = field.minimum, field.maximum
     if field.kind == "integer" and field.format in ("int32", "file-mode"):
         low, high = -INT32_MAX - 1 if low is None else low, INT32_MAX if high is None else high
