@@ -20,32 +20,24 @@ _TEMPLATE: Final = ("template", "podTemplate", "podSpec")
 _ENV: Final = ("envs", "environment", "envVars", "variables")
 _OF_CONTAINER: Final = ("image", "command", "args", "ports", "volumeMounts")
 _OF_POD: Final = (
-    "containers",
-    "initContainers",
-    "nodeSelector",
-    "priorityClassName",
-    "schedulerName",
-    "serviceAccountName",
-    "terminationGracePeriodSeconds",
-    "tolerations",
-    "volumes",
+    *("containers", "initContainers", "nodeSelector", "priorityClassName", "schedulerName"),
+    *("serviceAccountName", "terminationGracePeriodSeconds", "tolerations", "volumes"),
 )
 _OF_METADATA: Final = ("annotations", "labels")
 
 
+def _in_containers(way: str, words: Iterable[str]) -> dict[str, str]:
+    """Return words that stand too far up, each with the field that it is, by the way from there to a container."""
+    return {**{word: f"{way}.{word}" for word in words}, **dict.fromkeys(_ENV, f"{way}.env")}
+
+
 def _in_pod(way: str) -> dict[str, str]:
-    """Return words that stand too far up, each with the field that it is, by the way from there to the Pod template."""
-    return {
-        **{word: f"{way}.spec.{word}" for word in (*_OF_POD, "restartPolicy")},
-        **{word: f"{way}.spec.containers[].{word}" for word in (*_OF_CONTAINER, "env", "resources")},
-        **dict.fromkeys(_ENV, f"{way}.spec.containers[].env"),
-    }
+    """Return likewise words of a Pod and its containers, by the way to the Pod template."""
+    of_pod = {word: f"{way}.spec.{word}" for word in (*_OF_POD, "restartPolicy")}
+    return of_pod | _in_containers(f"{way}.spec.containers[]", (*_OF_CONTAINER, "env", "resources"))
 
 
 _ROLES: Final = ("roles", "tasks", "groups", "workers", "replicaSpecs", "replicatedJobs")
-_SECRET: Final = {"secretName": "name"}
-_CONFIG_MAP: Final = {"configMapName": "name"}
-_HANDLER: Final = {"http": "httpGet", "tcp": "tcpSocket", "command": "exec.command"}
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": {
         **dict.fromkeys(_COUNT, "taskRoles[].taskNumber"),
@@ -77,14 +69,8 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
         "metadata": "pod.metadata",
     },
     "RetryPolicy": {**dict.fromkeys(_RETRIES, "maxRetryCount"), "limit": "maxRetryCount"},
-    "PodTemplateSpec": {
-        **{word: f"spec.containers[].{word}" for word in _OF_CONTAINER},
-        **dict.fromkeys(_ENV, "spec.containers[].env"),
-    },
-    "PodSpec": {
-        **{word: f"containers[].{word}" for word in _OF_CONTAINER},
-        **dict.fromkeys(_ENV, "containers[].env"),
-    },
+    "PodTemplateSpec": _in_containers("spec.containers[]", _OF_CONTAINER),
+    "PodSpec": _in_containers("containers[]", _OF_CONTAINER),
     "Container": {
         **dict.fromkeys(_ENV, "env"),
         **dict.fromkeys(("cmd", "entrypoint"), "command"),
@@ -99,16 +85,10 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     },
     # A Secret is `secretName` in a volume and `name` elsewhere.
     "SecretVolumeSource": {"name": "secretName"},
-    "SecretProjection": _SECRET,
-    "SecretKeySelector": _SECRET,
-    "SecretEnvSource": _SECRET,
-    "ConfigMapVolumeSource": _CONFIG_MAP,
-    "ConfigMapProjection": _CONFIG_MAP,
-    "ConfigMapKeySelector": _CONFIG_MAP,
-    "ConfigMapEnvSource": _CONFIG_MAP,
+    **{f"Secret{kind}": {"secretName": "name"} for kind in ("Projection", "KeySelector", "EnvSource")},
+    **{f"ConfigMap{kind}": {"configMapName": "name"} for kind in ("VolumeSource", "Projection", "KeySelector", "EnvSource")},
     "PersistentVolumeClaimVolumeSource": {"name": "claimName"},
-    "Probe": _HANDLER,
-    "LifecycleHandler": _HANDLER,
+    **{kind: {"http": "httpGet", "tcp": "tcpSocket", "command": "exec.command"} for kind in ("Probe", "LifecycleHandler")},
     "TaskRoleServicePort": {"containerPort": "port"},
     "ContainerPort": dict.fromkeys(("port", "targetPort"), "containerPort"),
 }

@@ -17,7 +17,7 @@ class Gate(NamedTuple):
 
 
 _USER = Gate(37, gates.NEVER, "AtomicWriteVolumeUserFields")
-_FILES = {"defaultUser": _USER, "items": {"user": _USER}}
+_IN_FILES = {source: {"defaultUser": _USER, "items": {"user": _USER}} for source in ("configMap", "secret", "downwardAPI")}
 _HOOK = {
     "sleep": Gate(gates.KNOWS_SLEEP, gates.SLEEP, "PodLifecycleSleepAction"),
     "httpGet": {"protocol": Gate(37, gates.NEVER, "H2CContainerProbe")},
@@ -54,17 +54,13 @@ _SPEC: Tree = {
     "volumes": {
         "image": Gate(31, gates.IMAGE_VOLUMES, "ImageVolume"),
         "emptyDir": {"mode": Gate(37, gates.NEVER, "EmptyDirVolumeMode")},
-        "configMap": _FILES,
-        "secret": _FILES,
-        "downwardAPI": _FILES,
+        **_IN_FILES,
         "projected": {
             "defaultUser": _USER,
             "sources": {
                 "clusterTrustBundle": Gate(29, gates.CLUSTER_TRUST_BUNDLES, "ClusterTrustBundleProjection"),
                 "podCertificate": Gate(34, gates.POD_CERTIFICATES, "PodCertificateRequest"),
-                "configMap": _FILES,
-                "secret": _FILES,
-                "downwardAPI": _FILES,
+                **_IN_FILES,
                 "serviceAccountToken": {"user": _USER},
             },
         },
@@ -92,9 +88,7 @@ _CONTAINER: Tree = {
         "postStart": _HOOK,
         "preStop": _HOOK,
     },
-    "livenessProbe": _PROBE,
-    "readinessProbe": _PROBE,
-    "startupProbe": _PROBE,
+    **dict.fromkeys(("livenessProbe", "readinessProbe", "startupProbe"), _PROBE),
 }
 
 
