@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Checked, empty
@@ -98,39 +98,33 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
 
 
 def _with_text(made: Made, compilation: Compilation, settings: Settings) -> Made:
-    left_out: list[str] = []
-    pods_left_out: list[str] = []
-    warnings: list[str] = []
-    size, texts = 0, []
-    for text in map(str.encode, _texts(compilation, settings, left_out, pods_left_out, warnings)):
-        size += len(text)
-        if size > MAX_OUTPUT:
-            raise UsageError(f"{visible(made.checked.file)}: comes to more than {MAX_OUTPUT:,} bytes: divide it, or show fewer Pods")
-        texts.append(text)
-    return made._replace(text=b"".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out), warnings=tuple(warnings))
-
-
-def _texts(
-    compilation: Compilation, settings: Settings, left_out: list[str], pods_left_out: list[str], warnings: list[str]
-) -> Iterator[str]:
-    """Yield the manifests, one after the other, and note what is not among them, and what means something else under Argo CD."""
+    """Return the same with the manifests, with what is not among them, and with what means something else under Argo CD."""
     pods = Selection(("pods",), most=settings.pods_per_role, version=compilation.version)
+    size, texts = 0, list[bytes]()
+    left_out, pods_left_out, warnings = list[str](), list[str](), list[str]()
+    too_much = f"{visible(made.checked.file)}: comes to more than {MAX_OUTPUT:,} bytes: divide it, or show fewer Pods"
     for unit in compilation.units():
         result = unit.compiled()
         if isinstance(result, Compiled) or result.is_object:
-            yield from _FRAMEWORKS.texts(result, yaml.document, verbatim=True)
+            found = _FRAMEWORKS.texts(result, yaml.document, verbatim=True)
             if isinstance(result, Compiled) and TIME_TO_LIVE in result.intent.lifetime:
                 warnings.append(_of_time_to_live(unit, result))
             if isinstance(result, Compiled) and settings.pods_per_role and result.intent.execution_type == "Start":
                 # The expected Pods, as something that Argo CD compares and never applies.
-                yield from pods.texts(result, _skipped)
+                found = chain(found, pods.texts(result, _skipped))
                 pods_left_out += _not_shown(result, settings.pods_per_role)
+            for text in map(str.encode, found):
+                size += len(text)
+                if size > MAX_OUTPUT:
+                    raise UsageError(too_much)
+                texts.append(text)
         elif _seems_an_object(result.value):
             raise UsageError(
                 f"{unit.location}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it"
             )
         else:
             left_out.append(unit.location)
+    return made._replace(text=b"".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out), warnings=tuple(warnings))
 
 
 def _of_time_to_live(unit: Unit, compiled: Compiled) -> str:
