@@ -9,14 +9,8 @@ from fcompile.convert.ledger import Refusal
 from fcompile.diagnostics.problem import Path
 
 KEYS = {
-    "replicatedJobs": "name",
-    "containers": "name",
-    "initContainers": "name",
-    "env": "name",
-    "volumes": "name",
+    **dict.fromkeys(("replicatedJobs", "containers", "initContainers", "env", "volumes", "imagePullSecrets", "schedulingGates"), "name"),
     "volumeMounts": "mountPath",
-    "imagePullSecrets": "name",
-    "schedulingGates": "name",
 }
 """What identifies an item of a list."""
 
