@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
 
 from fcompile.diagnostics.visible import visible
 from fcompile.model.patterns import lazy
-
-if TYPE_CHECKING:
-    import re
 
 _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _PASSING = (

@@ -39,11 +39,8 @@ class Painter:
             if others:
                 yield f"  {self._paint(words.same(others), _BOLD)}\n"
             yield "\n"
-        for thing in result.objects:
-            yield from (f"{line}\n" for line in self._object(thing))
-            yield "\n"
-        for live in result.live:
-            yield from (f"{line}\n" for line in self._live(live))
+        for lines in (*map(self._object, result.objects), *map(self._live, result.live)):
+            yield from (f"{line}\n" for line in lines)
             yield "\n"
         yield self._paint(words.summary(result), _RED if result.ends_pods else "") + "\n"
 

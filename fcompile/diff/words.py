@@ -176,8 +176,7 @@ def headline(framework: FrameworkDiff) -> str:
     if framework.effect is Effect.REFUSED and not framework.ends_pods:
         return "refused by the API server, the whole edit"
     if framework.ends_pods:
-        later = framework.effect if framework.effect is not Effect.ON_THE_FLY else None
-        return f"{ENDS_PODS}, and {_title(framework)}" if later else ENDS_PODS
+        return ENDS_PODS if framework.effect is Effect.ON_THE_FLY else f"{ENDS_PODS}, and {_title(framework)}"
     return _title(framework)
 
 
