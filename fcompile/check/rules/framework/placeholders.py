@@ -182,8 +182,6 @@ def _sums(context: FrameworkContext) -> Iterator[Finding]:
             for written in sums_in(held):
                 first.setdefault(written, (path, part))
         for written in role.sums:
-            if written not in first:
-                continue
             path, part = first[written]
             if addend(written) < 0:
                 said = f"{names.placeholder(written)} is {addend(written)} for the first task of the role, whose index is 0: add 0 or more"
