@@ -10,10 +10,8 @@ from fcompile.model.values import sequence
 
 FILLED_IN: dict[str, dict[str, Any]] = {
     "AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared"},
-    "ConfigMapVolumeSource": {"defaultMode": 420},
     "Container": {"resources": {}, "terminationMessagePath": "/dev/termination-log"},
     "ContainerPort": {"protocol": "TCP"},
-    "DownwardAPIVolumeSource": {"defaultMode": 420},
     "HTTPGetAction": {"path": "/", "scheme": "HTTP"},
     "ISCSIVolumeSource": {"iscsiInterface": "default"},
     "ObjectFieldSelector": {"apiVersion": "v1"},
@@ -30,11 +28,10 @@ FILLED_IN: dict[str, dict[str, Any]] = {
     },
     "PreferredSchedulingTerm": {"preference": {}},
     "Probe": {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1},
-    "ProjectedVolumeSource": {"defaultMode": 420},
     "RBDVolumeSource": {"keyring": "/etc/ceph/keyring", "pool": "rbd", "user": "admin"},
     "ResourceFieldSelector": {"divisor": "0"},
     "ScaleIOVolumeSource": {"fsType": "xfs", "storageMode": "ThinProvisioned"},
-    "SecretVolumeSource": {"defaultMode": 420},
+    **{f"{kind}VolumeSource": {"defaultMode": 420} for kind in ("ConfigMap", "DownwardAPI", "Projected", "Secret")},
     "ServiceAccountTokenProjection": {"expirationSeconds": 3600},
 }
 """What the API server fills in, apart from what depends on other fields."""
