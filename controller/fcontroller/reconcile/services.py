@@ -81,7 +81,9 @@ class Services:
         """
         if "deletionTimestamp" in framework["metadata"]:
             return
-        error = await asyncio.shield(self._start(self._ensure_next(_wanted(intent, framework), wanted)))
+        services = _wanted(intent, framework)
+        self._coming = {} if self._wanted is None else services
+        error = await asyncio.shield(self._start(self._ensure_next(services, wanted)))
         if error is not None:
             raise error
 
@@ -107,7 +109,6 @@ class Services:
 
     async def _ensure_next(self, services: Mapping[str, Json], wanted: Wanted) -> Exception | None:
         """Make the Services of an edit, or the next attempt. Return what has gone wrong."""
-        self._coming = {} if self._wanted is None else services
         try:
             await self._ensure(lambda: self._plan_next(services), wanted, maintains=False)
         except (Refused, Unreachable, Unwanted) as error:
