@@ -317,3 +317,19 @@ def test_in_a_crowd_what_ends_while_others_wait_to_be_made_is_stored_now_and_the
             assert 40 <= writes.total() <= 40 * (40 / 12 + 1)
 
     run_in_memory(work())
+
+
+@pytest.mark.parametrize(("exits", "policy"), [("1", {}), ("0", {"minFailedTaskCount": -1, "minSucceededTaskCount": 1})])
+def test_in_a_crowd_an_end_that_ends_the_attempt_is_stored_soon(exits: str, policy: Json) -> None:
+    """The others ran on in vain, and with the end of another the order of the two was not known any more."""
+
+    async def work() -> None:
+        async with lab(late_pods(0.5)) as busy:
+            roles = [role_spec("first", 1, run="3", exits=exits, frameworkAttemptCompletionPolicy=policy), role_spec("rest", 100)]
+            await busy.make("train", {"taskRoles": roles})
+            await make_crowd(busy)
+            await asyncio.sleep(2)
+            status = await busy.until("train", lambda status: status["state"] != "AttemptRunning" and status["runTime"], 8)
+            assert status["taskCounts"]["running"] < 100
+
+    run_in_memory(work())

@@ -274,6 +274,8 @@ class Status(Life):
         """The revision of the last change of scale: nothing else happens before it is stored."""
         self.attempt_known = 0
         """The revision in which the uid of the attempt's ConfigMap came in."""
+        self.decisive = 0
+        """The revision of the last end of a task's attempt that a completion policy may count."""
         self.waiting: set[Key] = set()
         """Tasks that have something to do as soon as their state is stored."""
         self.transitions: list[TransitionRecord] = []

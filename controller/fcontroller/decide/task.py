@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fcompile.model import names
 from fcontroller.decide import actions, states
-from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, Json, deleted_by_others, scaled_away
+from fcontroller.decide.codes import CACHE_TIMEOUT_POD, FAILED, POD_DELETED_BY_OTHERS, Json, deleted_by_others, scaled_away
 from fcontroller.decide.completion import task_completed
 from fcontroller.decide.context import TASK_RETRY, ReconcileContext
 from fcontroller.decide.observed import Pod, read_end
@@ -122,7 +122,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     """Handle a Pod that is being deleted."""
-    context.status.complete(task, deleted_by_others(pod.disruption))
+    _complete(context, role, task, deleted_by_others(pod.disruption))
     context.status.transition_task(role, task, states.TASK_GOES, context.now)
     if not is_stored(context, role, task):
         return
@@ -205,9 +205,18 @@ def _note_place(context: ReconcileContext, task: Task, pod: Pod) -> None:
         context.status.touch()
 
 
+def _complete(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
+    """Note how a task's attempt has ended. A completion that is known already stays."""
+    status, spec = context.status, context.spec.roles.get(role.name)
+    if task.attempt.completion is None and spec is not None:
+        wanted = spec.min_failed if completion["type"]["name"] == FAILED else spec.min_succeeded
+        status.decisive = status.touch() if wanted >= 1 else status.decisive
+    status.complete(task, completion)
+
+
 def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
     """Record how the attempt has ended, while its Pod still exists."""
-    context.status.complete(task, completion)
+    _complete(context, role, task, completion)
     context.status.transition_task(role, task, states.TASK_ENDS, context.now)
     is_stored(context, role, task)
 
@@ -215,7 +224,7 @@ def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) ->
 def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: Json | None) -> None:
     """Record that the attempt is over and its Pod gone for sure. A completion that is known already stays."""
     if completion is not None:
-        context.status.complete(task, completion)
+        _complete(context, role, task, completion)
     context.status.transition_task(role, task, states.TASK_GONE, context.now)
     is_stored(context, role, task)
 

@@ -120,7 +120,7 @@ class StatusWriter:
             return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, min(patience, _LONGEST))
         if status.conditioned > status.stored:
             return max(_SOON, share, min(patience, _LONGEST))
-        if self._api.is_crowded(self._namespace, Priority.CREATION) and _starts(status):
+        if status.decisive <= status.stored and self._api.is_crowded(self._namespace, Priority.CREATION) and _starts(status):
             return max((_LONGEST_CROWD if status.waiting else _LONGEST_COUNT) * self._spread, share)
         if status.waiting:
             would_wait = self._api.is_crowded(self._namespace, Priority.DELETION)
