@@ -17,6 +17,7 @@ from fcontroller.decide.task import has_lost_owner, pod_created, pod_deleted, po
 from tests.decide.world import SETTINGS, START, World, role_spec
 
 KEY = ("a", 1)
+TYPES = ("Failed", "Succeeded")
 
 
 def context(state: str, pod: dict[str, Any] | None = None, timeout: int | None = None, **changes: Any) -> ReconcileContext:
@@ -311,7 +312,7 @@ def test_a_pod_that_has_finished_ends_so_though_the_task_is_scaled_away() -> Non
 
 def test_a_result_is_stored_before_what_follows_from_it() -> None:
     made = context(states.RUNNING, {})
-    pod_gone(made, KEY, {"code": -101, "diagnostics": ""})
+    pod_gone(made, KEY, {"code": -101, "type": {"name": "Failed", "attributes": []}, "diagnostics": ""})
     assert (the_task(made).state, made.status.waiting) == (states.ATTEMPT_COMPLETED, {KEY})
     made = context(states.RUNNING, {"phase": "Failed", "finished": DONE})
     assert (decide(made), made.status.waiting) == ([], {KEY})
@@ -319,6 +320,21 @@ def test_a_result_is_stored_before_what_follows_from_it() -> None:
     pod_created(made, KEY, "made", "template")
     assert decide(made) == []
     assert made.requeue_after == [(made.now + 300, KEY)], "if the cache does not show it until then"
+
+
+@pytest.mark.parametrize(
+    ("min_failed", "min_succeeded", "counted"), [(1, -1, ["Failed"]), (-1, 1, ["Succeeded"]), (2, 3, list(TYPES)), (-1, -1, [])]
+)
+def test_an_end_that_a_policy_counts_is_decisive(min_failed: int, min_succeeded: int, counted: list[str]) -> None:
+    def is_decisive(name: str) -> bool:
+        made = context(states.RUNNING, {})
+        role = made.spec.roles["a"]._replace(min_failed=min_failed, min_succeeded=min_succeeded)
+        made.spec = made.spec._replace(roles={"a": role})
+        made.status.stored = made.status.revision
+        pod_gone(made, KEY, {"code": 1, "type": {"name": name, "attributes": []}, "diagnostics": ""})
+        return made.status.decisive > made.status.stored
+
+    assert [name for name in TYPES if is_decisive(name)] == counted
 
 
 def test_a_retry_is_kept_for_the_history_and_gives_back_what_its_messages_took() -> None:
