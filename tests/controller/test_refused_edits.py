@@ -15,6 +15,7 @@ from tests.controller.test_late_answers import (
     FOR_ALL,
     FRAMEWORK,
     PS,
+    QUOTA,
     SERVICES,
     WORKER,
     Late,
@@ -420,3 +421,47 @@ def tasks(status: Json) -> list[Json]:
     """The tasks of the only role."""
     found: list[Json] = status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"]
     return found
+
+
+@pytest.mark.parametrize("answer", ["refused", "late"])
+def test_what_becomes_of_a_service_of_an_attempt_that_was_given_up_is_not_said_of_the_next(answer: str) -> None:
+    """It was said for as long as that ran."""
+
+    async def work(made: Lab, api: Late) -> None:
+        async def slow(refused: Answer) -> Answer | None:
+            await asyncio.sleep(30)
+            return refused if answer == "refused" else None
+
+        slowly = [slow(QUOTA)]
+        api.refusal = lambda method, path: slowly.pop() if slowly and (method, path) == ("POST", SERVICES) else None
+        await made.make("train", {"taskRoles": [WORKER, PS]})
+        await asyncio.sleep(1)
+        await pause(made, "true")
+        await asyncio.sleep(1)
+        await pause(made, "false")
+        await made.until("train", lambda status: status["state"] == "AttemptRunning", 5)
+        await asyncio.sleep(15)
+        assert "ServicesMade" not in await conditions(made)
+        await asyncio.sleep(100)
+        assert "ServicesMade" not in await conditions(made)
+
+    play(work)
+
+
+def test_the_service_of_an_edit_whose_attempt_ends_is_not_said_to_be_refused() -> None:
+    async def work(made: Lab, api: Late) -> None:
+        async def slow() -> Answer:
+            await asyncio.sleep(20)
+            return QUOTA
+
+        await runs(made, WORKER)
+        api.refusal = lambda method, path: slow() if (method, path) == ("POST", SERVICES) else None
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(1)
+        await delete(api, CONFIG_MAP)
+        await edit(api, WORKER)
+        await made.until("train", lambda status: (status["attemptStatus"]["id"], status["state"]) == (1, "AttemptRunning"))
+        await asyncio.sleep(100)
+        assert (await conditions(made)).get("ServicesMade", "True") == "True"
+
+    play(work)

@@ -35,6 +35,8 @@ class Services:
         """Those of the attempt that runs; None: there is none."""
         self._coming: Mapping[str, Json] = {}
         """Those of an edit that is about to be in force."""
+        self._ensured: Mapping[str, Json] | None = None
+        """Those that are made now for an edit or the next attempt. Whoever gave up waiting for others before does not count any more."""
         self._intent: Intent | None = None
         self._maintaining = False
         self._changed, self._renewed = asyncio.Event(), asyncio.Event()
@@ -83,6 +85,8 @@ class Services:
             return
         services = _wanted(intent, framework)
         self._coming = {} if self._wanted is None else services
+        self._unanswered = self._unanswered if self._ensured is None else None
+        self._ensured = services
         error = await asyncio.shield(self._start(self._ensure_next(services, wanted)))
         if error is not None:
             raise error
@@ -109,17 +113,31 @@ class Services:
 
     async def _ensure_next(self, services: Mapping[str, Json], wanted: Wanted) -> Exception | None:
         """Make the Services of an edit, or the next attempt. Return what has gone wrong."""
+
+        def is_newest() -> bool:
+            return self._ensured is services
+
         try:
-            await self._ensure(lambda: self._plan_next(services), wanted, maintains=False)
+            await self._ensure(lambda: self._plan_next(services), lambda: is_newest() and wanted(), is_newest, maintains=False)
         except (Refused, Unreachable, Unwanted) as error:
             if self._coming is services:  # Another edit may be coming by now.
                 self._coming = {}
             self.look()
             return error
+        finally:
+            self._ensured = None if is_newest() else self._ensured
         return None
 
-    async def _ensure(self, planned: Callable[[], Plan], wanted: Wanted, *, maintains: bool) -> None:
+    async def _ensure(self, planned: Callable[[], Plan], wanted: Wanted, counts: Wanted = always, *, maintains: bool) -> None:
+        """Carry out a plan. Raises Refused, Unreachable and Unwanted.
+
+        :param counts: asked before anything is reported: an answer may come when others have been made since.
+        """
         loop, late = asyncio.get_running_loop(), None
+
+        def tell(why: str) -> None:
+            if counts():
+                self._report([], why, maintains)
 
         def sends() -> bool:
             """Return whether to send a request. It has waited for its turn so far, and from now on it waits for its answer."""
@@ -128,7 +146,7 @@ class Services:
                 return False
             self._unanswered = loop.time() if self._unanswered is None else self._unanswered
             if late is None and loop.time() < self._unanswered + SLOW:
-                late = loop.call_at(self._unanswered + SLOW, self._report, [], SILENT, maintains)
+                late = loop.call_at(self._unanswered + SLOW, tell, SILENT)
             return True
 
         try:
@@ -141,19 +159,21 @@ class Services:
                 if self._conflict is not None and planned().actions:
                     raise Refused(self._conflict)  # It is no race: a webhook may answer so, again and again.
         except Refused as error:
-            self._unanswered = None
-            self._report([], str(error), maintains)
+            self._unanswered = None if counts() else self._unanswered
+            tell(str(error))
             raise
         except Unreachable as error:
             if self._unanswered is not None and loop.time() >= self._unanswered + SLOW:
-                self._report([], str(error), maintains)
+                tell(str(error))
             raise
         except Unwanted:
-            self._unanswered = None
+            self._unanswered = None if counts() else self._unanswered
             raise
         finally:
             if late is not None:
                 late.cancel()
+        if not counts():
+            return
         self._unanswered = None
         changed = [f"`{_name(action)}`" for action in planned().actions if not isinstance(action, DeleteService)] if maintains else []
         wrong = f"{some(changed)}: changed again as soon as it was written, as by an admission webhook" if changed else ""
