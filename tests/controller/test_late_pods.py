@@ -333,3 +333,24 @@ def test_in_a_crowd_an_end_that_ends_the_attempt_is_stored_soon(exits: str, poli
             assert status["taskCounts"]["running"] < 100
 
     run_in_memory(work())
+
+
+@pytest.mark.parametrize("what", ["the last end", "a scale-down"])
+def test_in_a_crowd_who_has_all_pods_does_not_wait_for_those_who_start(what: str) -> None:
+    """The end of each Framework, and the deletion of what an edit had scaled away, came 15 seconds late."""
+
+    async def work() -> None:
+        async with lab(late_pods(0.5)) as busy:
+            roles = [role_spec("a", 2, run="8"), *([] if what == "the last end" else [role_spec("b", 4)])]
+            await busy.make("train", {"taskRoles": roles})
+            await busy.until("train", lambda status: status["taskCounts"]["running"] == sum(role["taskNumber"] for role in roles))
+            await make_crowd(busy)
+            await asyncio.sleep(3)
+            if what == "the last end":
+                await busy.until("train", lambda status: status["state"] == "Completed", 10)
+            else:
+                await busy.edit("train", "taskRoles/1/taskNumber", 1)
+                await asyncio.sleep(4)
+                assert sum(pod["metadata"]["name"].startswith("train-b-") for pod in await busy.pods()) == 1
+
+    run_in_memory(work())

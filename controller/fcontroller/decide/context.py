@@ -187,5 +187,6 @@ class ReconcileContext:
     def new_role(self, name: str, count: int) -> Role:
         """Return a new role with `count` new tasks."""
         role = Role(name, self.new_uid())
-        role.tasks = [self.new_task(name, index) for index in range(count)]
+        for index in range(count):
+            role.add(self.new_task(name, index))
         return role

@@ -33,9 +33,10 @@ def _follow(context: ReconcileContext) -> bool:
             role = context.new_role(spec.name, 0)
             context.status.roles.append(role)
             context.status.touch()
-        added = [context.new_task(spec.name, index) for index in range(len(role.tasks), spec.task_number)]
-        role.tasks += added
-        changed |= _mark(context, role, spec.task_number) or bool(added)
+        for index in range(len(role.tasks), spec.task_number):
+            role.add(context.new_task(spec.name, index))
+            changed = True
+        changed |= _mark(context, role, spec.task_number)
     for role in context.status.roles:
         if role.name not in context.spec.roles:
             changed |= _mark(context, role, 0)
@@ -77,6 +78,7 @@ def _compact(context: ReconcileContext) -> bool:
             if _is_done(context, role.tasks[index]):
                 _drop(context, role, role.tasks[index])
                 role.tasks[index] = context.new_task(role.name, index)
+                role.count(role.tasks[index], 1)
                 replaced = True
     return replaced
 

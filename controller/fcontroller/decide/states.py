@@ -29,6 +29,8 @@ ENDED = (*COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
 """How the attempt has ended is known."""
 CREATED = (CREATION_REQUESTED, PREPARING, RUNNING)
 """The object of the attempt was made, and the attempt has not ended."""
+STARTING = (CREATION_PENDING, CREATION_REQUESTED, PREPARING)
+"""The object of the attempt is still to be made, or to run."""
 STATES = (CREATION_PENDING, *CREATED, *COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
 """In the order of a life."""
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from fcontroller.decide import messages
 from fcontroller.decide.codes import Json
-from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, ENDED, RUNNING, Transition
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, ENDED, RUNNING, STARTING, Transition
 
 Key = tuple[str, int]
 """A task, by the name of its role and its index."""
@@ -178,12 +178,19 @@ class Role:
         self.graceful_deletion_timeout: int | None = None
         self.tasks: list[Task] = []
         self.running = self.failed = self.succeeded = 0
+        self.starting = 0
+        """Tasks whose Pods are still to be made, or to run."""
         self.deletion_pending = 0
         """Tasks that are to be deleted, in whatever state."""
         self.pod_template_hash: str | None = None
         """Of what Pods are made from now, as far as an edit in this attempt has asked for it."""
         self.outdated = 0
         """Tasks whose Pods were made from something else."""
+
+    def add(self, task: Task) -> None:
+        """Add a task as the last one."""
+        self.tasks.append(task)
+        self.count(task, 1)
 
     def count(self, task: Task, by: int) -> None:
         """Add a task to the counts (1), or take it out (-1). To be called before and after whatever the counts depend on."""
@@ -194,6 +201,7 @@ class Role:
             self.failed += by
         elif counted == "succeeded":
             self.succeeded += by
+        self.starting += by * (task.state in STARTING and not task.deletion_pending)
         self.deletion_pending += by * task.deletion_pending
         self.outdated += by * task.is_outdated
 
@@ -275,7 +283,7 @@ class Status(Life):
         self.attempt_known = 0
         """The revision in which the uid of the attempt's ConfigMap came in."""
         self.decisive = 0
-        """The revision of the last end of a task's attempt that a completion policy may count."""
+        """The revision of the last end of a task's attempt that a completion policy may count, or that an edit asks for."""
         self.waiting: set[Key] = set()
         """Tasks that have something to do as soon as their state is stored."""
         self.transitions: list[TransitionRecord] = []

@@ -139,8 +139,7 @@ def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
         status.roles.append(role)
         for number, item in enumerate(items):
             task = _task_from_json(item)
-            role.tasks.append(task)
-            role.count(task, 1)
+            role.add(task)
             status.said += size(task.attempt.completion)
             if number % _STEP == _STEP - 1:
                 yield

@@ -218,6 +218,8 @@ def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) ->
     """Record how the attempt has ended, while its Pod still exists."""
     _complete(context, role, task, completion)
     context.status.transition_task(role, task, states.TASK_ENDS, context.now)
+    if task.deletion_pending:
+        context.status.decisive = task.changed
     is_stored(context, role, task)
 
 

@@ -224,8 +224,8 @@ class StatusWriter:
 
 
 def _starts(status: Status) -> bool:
-    """Return whether there are tasks that neither run nor are over."""
-    return any([role.running + role.completed < len(role.tasks) for role in status.roles])
+    """Return whether there are tasks whose Pods are still to be made, or to run. One that ends is none, and may be the last."""
+    return any([role.starting for role in status.roles])
 
 
 def _packed(status: str) -> bytes:
