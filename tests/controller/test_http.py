@@ -910,6 +910,42 @@ def test_credentials_are_used_while_no_others_come_and_the_server_accepts_them(p
     run(uvloop.new_event_loop, test())
 
 
+def test_a_late_refusal_of_old_credentials_does_not_drop_the_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a plugin that failed from then on, none were left, though the server accepted them."""
+    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
+    tokens = iter(["old", "new"])
+
+    def headers() -> dict[str, str]:
+        token = next(tokens, "")
+        if not token:
+            raise ValueError("exec: process returned 1")
+        return {"Authorization": f"Bearer {token}"}
+
+    async def late(writer: asyncio.StreamWriter) -> None:
+        await answered.wait()
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}")
+
+    async def test() -> None:
+        ok = LENGTH.replace(BODY, b'{"a": "bcde"}')
+        server = Server(late, ok, ok)
+        async with server.origin():
+            user = Client(plain.Server(server.url, None, headers))
+            try:
+                first = asyncio.create_task(user.request("GET", "/api/v1/pods"))
+                while not server.asked:
+                    await asyncio.sleep(0.01)
+                assert (await user.request("GET", "/api/v1/pods")).ok
+                answered.set()
+                assert (await first).code == 401
+                assert (await user.request("GET", "/api/v1/pods")).ok
+                assert [token in server.asked[-1] for token in (b"Bearer old", b"Bearer new")] == [False, True]
+            finally:
+                await user.close()
+
+    answered = asyncio.Event()
+    run(uvloop.new_event_loop, test())
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_connection_that_never_says_that_it_has_ended_holds_up_no_close(
     loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch

@@ -89,12 +89,13 @@ class Client(Api):
             "Content-Type": "application/json-patch+json" if method == "PATCH" else "application/json",
             "Accept": _accept(projection, _is_list(method, path)),
         }
-        headers = {**await self._who(), **headers}
+        who = await self._who()
+        headers = {**who, **headers}
         began, code, text = time.perf_counter(), 0, b""
         try:
             origin, wanted = (self._origin, always) if method == "GET" else (self._writes, self._may_write)
             code, about, text = await origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT, wanted)
-            if code == 401:
+            if code == 401 and self._headers is who:  # Others may have come since.
                 self._headers, self._authorized_until = {}, 0.0
             self._note_time(about.get("date"))
             read = partial(decode.answer, projection=projection, listed=_is_list(method, path)) if code < 300 else partial(_refusal, code)
