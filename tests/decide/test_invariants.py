@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from fcontroller.decide import states
 from fcontroller.decide.status_json import to_json
 from tests.decide.world import SETTINGS, World, from_json, role_spec
 
@@ -113,6 +114,7 @@ class Lives(RuleBasedStateMachine):
                     counted.count(what) for what in ("running", "failed", "succeeded")
                 )
                 assert role.deletion_pending == sum(task.deletion_pending for task in role.tasks)
+                assert role.starting == sum(task.state in states.STARTING and not task.deletion_pending for task in role.tasks)
 
     @invariant()
     def kept_pods_are_of_completed_tasks(self) -> None:
