@@ -871,6 +871,24 @@ def test_a_token_that_cannot_be_read_is_read_again(tmp_path: Path) -> None:
     run(uvloop.new_event_loop, test())
 
 
+def test_a_failure_that_says_nothing_is_one() -> None:
+    """The request was sent without credentials."""
+
+    def headers() -> dict[str, str]:
+        raise TimeoutError
+
+    async def test() -> None:
+        server = Server(LENGTH)
+        async with server.origin():
+            user = Client(plain.Server(server.url, None, headers))
+            with pytest.raises(Unreachable, match="no credentials: TimeoutError"):
+                await user.request("GET", "/api/v1/pods")
+            await user.close()
+            assert server.asked == []
+
+    run(uvloop.new_event_loop, test())
+
+
 @pytest.mark.parametrize("plugin", ["hangs", "fails"])
 def test_credentials_are_used_while_no_others_come_and_the_server_accepts_them(plugin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plugin that hung kept every request for a minute, a renewal of the lease too. With one that failed none was sent."""

@@ -34,7 +34,7 @@ _LONG = 1024 * 1024
 _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
 _PATIENCE = 1.0
-"""Seconds for which others are waited for while there is one."""
+"""Seconds that a request waits for new credentials while there are old ones."""
 _TIME_HOLDS = 10
 """Seconds after which the server's clock is looked at again."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
@@ -162,7 +162,7 @@ class Client(Api):
         try:
             self._headers = {**_AGENT, **await _in_thread(self._server.headers)}
         except Exception as error:  # Of a file that is being replaced, or of a plugin.
-            return str(error)
+            return str(error) or type(error).__name__
         self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
         return ""
 

@@ -38,8 +38,8 @@ _PATIENCE = 10
 _LONGEST, _LONGEST_CROWD, _LONGEST_COUNT = 3.0, 15.0, 60.0
 """Seconds for which they do so at most. The second: if only Pods wait for it whose deletion, or creation after a retry, would have to wait
 for many others. The third: if only tasks have changed, and nothing waits for that. While a Framework starts in a namespace that has more
-Pods to create than it may have under way, both are what it waits: there a thousand Frameworks wrote every few seconds, and kept the API
-server from making their Pods."""
+Pods to create than it may have under way, its writes wait for all of these seconds: a thousand Frameworks there wrote every few seconds,
+and kept the API server from making their Pods."""
 _LARGE = 256 * 1024
 """Bytes of a status that take milliseconds to pack."""
 _ROUNDS = 4
