@@ -337,6 +337,14 @@ def test_an_end_that_a_policy_counts_is_decisive(min_failed: int, min_succeeded:
     assert [name for name in TYPES if is_decisive(name)] == counted
 
 
+def test_a_pod_that_goes_makes_no_other_end_less_decisive() -> None:
+    made = context(states.DELETING, {"deletion_start": START})
+    the_task(made).deletion_pending = True
+    made.status.decisive = made.status.touch()
+    decide(made)
+    assert made.status.decisive == made.status.revision
+
+
 def test_a_retry_is_kept_for_the_history_and_gives_back_what_its_messages_took() -> None:
     made = context(states.ATTEMPT_COMPLETED)
     made.settings = made.settings._replace(snapshots=frozenset({TASK_RETRY}))

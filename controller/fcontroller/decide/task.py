@@ -122,8 +122,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     """Handle a Pod that is being deleted."""
-    _complete(context, role, task, deleted_by_others(pod.disruption))
-    context.status.transition_task(role, task, states.TASK_GOES, context.now)
+    _complete(context, role, task, deleted_by_others(pod.disruption), states.TASK_GOES)
     if not is_stored(context, role, task):
         return
     if _overdue(context, role, task, pod):
@@ -205,30 +204,29 @@ def _note_place(context: ReconcileContext, task: Task, pod: Pod) -> None:
         context.status.touch()
 
 
-def _complete(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
-    """Note how a task's attempt has ended. A completion that is known already stays."""
-    status, spec = context.status, context.spec.roles.get(role.name)
-    if task.attempt.completion is None and spec is not None:
-        wanted = spec.min_failed if completion["type"]["name"] == FAILED else spec.min_succeeded
-        status.decisive = status.touch() if wanted >= 1 else status.decisive
-    status.complete(task, completion)
-
-
 def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
     """Record how the attempt has ended, while its Pod still exists."""
-    _complete(context, role, task, completion)
-    context.status.transition_task(role, task, states.TASK_ENDS, context.now)
-    if task.deletion_pending:
-        context.status.decisive = task.changed
+    _complete(context, role, task, completion, states.TASK_ENDS)
     is_stored(context, role, task)
 
 
 def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: Json | None) -> None:
     """Record that the attempt is over and its Pod gone for sure. A completion that is known already stays."""
-    if completion is not None:
-        _complete(context, role, task, completion)
-    context.status.transition_task(role, task, states.TASK_GONE, context.now)
+    _complete(context, role, task, completion, states.TASK_GONE)
     is_stored(context, role, task)
+
+
+def _complete(context: ReconcileContext, role: Role, task: Task, completion: Json | None, transition: states.Transition) -> None:
+    """Note how a task's attempt has ended, and the transition that follows."""
+    status, spec = context.status, context.spec.roles.get(role.name)
+    counts = task.deletion_pending
+    if completion is not None:
+        if task.attempt.completion is None and spec is not None:
+            counts |= (spec.min_failed if completion["type"]["name"] == FAILED else spec.min_succeeded) >= 1
+        status.complete(task, completion)
+    status.transition_task(role, task, transition, context.now)
+    if counts:
+        status.decisive = max(status.decisive, task.changed)
 
 
 def _waits_for_policies(context: ReconcileContext, role: Role, task: Task) -> bool:
