@@ -17,7 +17,7 @@ from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, collection, path_of
 from fcontroller.decide.services import Plan, plan
-from fcontroller.mailbox import Mailbox, ServicesSeen
+from fcontroller.mailbox import Mailbox, ServicesReported, ServicesSeen
 from fcontroller.observe.cache import SeenServices
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
@@ -465,34 +465,66 @@ def test_a_service_that_is_deleted_now_and_then_is_made_again_at_once() -> None:
     run_in_memory(work())
 
 
+FRAMEWORK = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": "train", "namespace": "default", "uid": "u"}}
+
+
+def edited(port: int) -> Intent:
+    """An intent with one Service."""
+    roles = [role_spec("worker", 1, service={"ports": [{"port": port}]})]
+    return compile_framework({**FRAMEWORK, "spec": {"taskRoles": roles}}, "default").intent
+
+
+class Late(Refusing):
+    """Answers one PUT late, with a refusal."""
+
+    def __init__(self) -> None:
+        answers = [asyncio.sleep(2, refusal(403, "Forbidden", "no"))]
+        super().__init__(lambda method, _: answers.pop() if method == "PUT" and answers else None)
+
+
 def test_an_edit_that_is_refused_late_undoes_no_newer_one() -> None:
     """The attempt before may still wait for an answer when the next one is edited."""
-
-    framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": "train", "namespace": "default", "uid": "u"}}
-
-    def edited(port: int) -> Intent:
-        roles = [role_spec("worker", 1, service={"ports": [{"port": port}]})]
-        return compile_framework({**framework, "spec": {"taskRoles": roles}}, "default").intent
 
     async def port(api: Api) -> int:
         return int((await api.request("GET", path_of("services", "default", "train-worker"))).body["spec"]["ports"][0]["port"])
 
     async def work() -> None:
-        answers: list[Awaitable[Answer | None]] = []
-        api = Refusing(lambda method, _: answers.pop() if method == "PUT" and answers else None)
-        old, new, newer = map(edited, (80, 81, 82))
-
-        made = services.Services(Dispatcher(api), framework, SeenServices(lambda: 0), asyncio.create_task, Mailbox(lambda _: None))
-        await made.ensure(old, framework)
-        made.maintain(old, framework)
-        answers.append(asyncio.sleep(2, refusal(403, "Forbidden", "no")))
-        late = asyncio.create_task(made.ensure(new, framework))
+        api, (old, new, newer) = Late(), map(edited, (80, 81, 82))
+        made = services.Services(Dispatcher(api), FRAMEWORK, SeenServices(lambda: 0), asyncio.create_task, Mailbox(lambda _: None))
+        await made.ensure(old, FRAMEWORK)
+        made.maintain(old, FRAMEWORK)
+        late = asyncio.create_task(made.ensure(new, FRAMEWORK))
         await asyncio.sleep(1)
-        await made.ensure(newer, framework)
+        await made.ensure(newer, FRAMEWORK)
         with pytest.raises(Refused):
             await late
         await asyncio.sleep(1)
         assert await port(api) == 82
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("what", ["an edit", "what ran"])
+def test_a_late_refusal_of_what_nobody_wants_any_more_is_not_told(what: str) -> None:
+    """It stood in the condition until the next edit, of an edit that was taken back, or of an attempt that is over."""
+
+    async def work() -> None:
+        mailbox, api, (old, new) = Mailbox(lambda _: None), Late(), map(edited, (80, 81))
+        made = services.Services(Dispatcher(api), FRAMEWORK, SeenServices(lambda: 0), asyncio.create_task, mailbox)
+        await made.ensure(old, FRAMEWORK)
+        made.maintain(old, FRAMEWORK)
+        if what == "an edit":
+            late = asyncio.create_task(made.ensure(new, FRAMEWORK))
+            await asyncio.sleep(1)
+            made.forget_edit()
+            with pytest.raises(Refused):
+                await late
+        else:
+            made.maintain(new, FRAMEWORK)
+            await asyncio.sleep(1)
+            made.maintain(None, FRAMEWORK)
+        await asyncio.sleep(5)
+        assert [message.refused for message in mailbox.take() if isinstance(message, ServicesReported) and message.refused] == []
 
     run_in_memory(work())
 
