@@ -41,6 +41,8 @@ FROZEN_AFTER = 30.0
 """Seconds of waiting after which a Framework counts as frozen."""
 _STATUS_STORED = "StatusStored"
 """Not a condition: a status that cannot be stored cannot have one."""
+_MOST_NAMESPACES = 10
+"""Namespaces that a metric names at most: there may be any number of them."""
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
@@ -89,6 +91,12 @@ METRICS = {
     ),
     "fcontroller_oldest_waiting_request_seconds": Described(
         "gauge", "how long the request that has waited longest waits for its turn", ("priority",)
+    ),
+    "fcontroller_hanging_requests": Described(
+        "gauge",
+        f"requests that have had no answer for a second or longer while others soon have, as behind a slow admission webhook, in the"
+        f" {_MOST_NAMESPACES} namespaces that have most of them",
+        ("framework_namespace",),
     ),
     "fcontroller_lease_seconds_left": Described(
         "gauge", "for how long the leader may still act if it cannot renew the Lease; only there where it leads"
@@ -202,6 +210,8 @@ class Metrics:
         yield _looked_up("fcontroller_requests_waiting", {(priority.name.lower(),): count for priority, count in waiting.items()})
         oldest = {(priority.name.lower(),): api.longest_wait(priority) for priority in Priority} if api else {}
         yield _looked_up("fcontroller_oldest_waiting_request_seconds", oldest)
+        hanging = Counter({(namespace,): count for namespace, count in api.hanging.items()} if api else {})
+        yield _looked_up("fcontroller_hanging_requests", dict(hanging.most_common(_MOST_NAMESPACES)))
         reflectors = {reflector.path.rpartition("/")[2]: reflector for reflector in (controller.reflectors if controller else ())}
         ages = {(kind,): asyncio.get_running_loop().time() - reflector.heard for kind, reflector in reflectors.items() if reflector.heard}
         yield _looked_up("fcontroller_watch_age_seconds", ages)

@@ -184,6 +184,25 @@ def test_what_waits_for_its_turn() -> None:
     in_virtual_time(work)
 
 
+def test_requests_that_hang_are_counted_where_they_hang() -> None:
+    """There are the namespaces that have most of them, and no others: of thousands each would be a series."""
+
+    async def work(loop: VirtualLoop) -> None:
+        made = Lab(Slow(lambda namespace, _: 0.1 if namespace == "good" else 30), "default", RULES, SETTINGS)
+        api, metrics = made.controller.dependencies.api, metrics_of(made)
+        many = [loop.create_task(create(api, f"bad{number}")) for number in range(15) for _ in range(number)]
+        await create(api, "good")
+        assert "fcontroller_hanging_requests{" not in metrics.text().decode()
+        await asyncio.sleep(5)
+        found = {number: value(metrics, "fcontroller_hanging_requests", framework_namespace=f"bad{number}") for number in range(5, 15)}
+        assert found == {number: number for number in range(5, 15)}
+        assert metrics.text().decode().count("fcontroller_hanging_requests{") == 10
+        await asyncio.gather(*many)
+        assert "fcontroller_hanging_requests{" not in metrics.text().decode()
+
+    in_virtual_time(work)
+
+
 class Silent(Refusing):
     """An API server that lists, and says nothing more."""
 

@@ -533,6 +533,7 @@ def test_a_real_controller_at_work(repository: Path, tmp_path: Path, cluster: Cl
         "fcontroller_attempts_ended_total",
         "fcontroller_watch_ends_total",
         "fcontroller_warnings_total",
+        "fcontroller_hanging_requests",
     }
     rules = alerts(repository)
     play(repository, tmp_path, played(found, *(each for when in ("20m", "60m") for each in silent(rules, when))))

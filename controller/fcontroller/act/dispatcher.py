@@ -107,6 +107,8 @@ class _Tenant:
         self.name = name
         self.waiting: dict[Priority, deque[_Waiter]] = {priority: deque() for priority in Priority}
         self.under_way = dict.fromkeys(Priority, 0)
+        self.hanging = 0
+        """How many of those under way hang."""
         self.paused_until = dict.fromkeys(Priority, float("-inf"))
         self.has_turn = False
         """Whether it is among those that take turns."""
@@ -245,6 +247,12 @@ class Dispatcher(Api):
         return max((now - waiter.since for waiter in waiting), default=0)
 
     @property
+    def hanging(self) -> Mapping[str, int]:
+        """Return how many requests hang, by namespace; of those where none does there is nothing."""
+        self._note_hanging(asyncio.get_running_loop().time())
+        return {tenant.name: tenant.hanging for tenant in self._tenants.values() if tenant.hanging}
+
+    @property
     def under_way(self) -> int:
         return self._count[_Phase.ACTIVE] + self._count[_Phase.HANGING]
 
@@ -301,6 +309,7 @@ class Dispatcher(Api):
     def _enter(self, waiter: _Waiter, phase: _Phase) -> None:
         self._count[waiter.phase] -= 1
         self._count[phase] += 1
+        waiter.tenant.hanging += (phase is _Phase.HANGING) - (waiter.phase is _Phase.HANGING)
         waiter.phase = phase
 
     @property
