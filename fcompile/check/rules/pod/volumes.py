@@ -53,6 +53,13 @@ OBJECT_NAME = warning_rule(
     why="The API server takes any text there, and the Pod waits for an object that nobody can create.",
     remedy="Write the name as the object has it.",
 )
+UNKNOWN_MEDIUM = warning_rule(
+    code="FC252",
+    name="unknown-medium",
+    summary="The `medium` of an emptyDir is one that no kubelet knows.",
+    why="The API server takes any text there, but no kubelet can set up the volume and the Pod never starts.",
+    remedy="Write `Memory`, `HugePages` or `HugePages-2Mi`, letter for letter, or leave it out for the node's disk.",
+)
 
 _GONE = {
     "photonPersistentDisk": 16,
@@ -68,6 +75,8 @@ _GONE = {
 """The first version in which the kubelet cannot mount the kind (gitRepo: not without a feature gate)."""
 
 _KINDS = {"persistentVolumeClaim": "PersistentVolumeClaim", "configMap": "ConfigMap"}
+_HUGE_PAGES = "HugePages"
+_MEDIA = "it is Memory, HugePages, HugePages-SIZE or left out, for the node's disk"
 
 Source = dict[str, Any]
 
@@ -136,6 +145,18 @@ def _empty_dir(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
     if size is not None and size < 0:
         message = f'`sizeLimit` "{source["sizeLimit"]}" is negative; give a size, or remove it'
         yield Finding(VOLUME_SETTINGS, (*path, "sizeLimit"), message)
+    medium = text(source, "medium")
+    if medium and "{{" not in medium and not _is_medium(medium):
+        near = next((right for right in ("Memory", _HUGE_PAGES) if medium.lower().startswith(right.lower())), "")
+        meant = near + medium[len(near) :]
+        right = f"did you mean `{meant}`?" if near and _is_medium(meant) else _MEDIA
+        yield Finding(UNKNOWN_MEDIUM, (*path, "medium"), f'no kubelet knows the medium "{medium[:100]}": {right}')
+
+
+def _is_medium(medium: str) -> bool:
+    return medium in ("Memory", _HUGE_PAGES) or (
+        medium.startswith(f"{_HUGE_PAGES}-") and amount(medium[len(_HUGE_PAGES) + 1 :]) is not None
+    )
 
 
 def _items(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:

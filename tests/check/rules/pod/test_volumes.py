@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.check.rules.pod.pods import check, container, pod
+from tests.check.rules.pod.pods import check, container, findings, pod
 
 VOLUME = "spec.volumes[0]"
 STORAGE = {"requests": {"storage": "1Gi"}}
@@ -50,6 +50,30 @@ def test_names_that_no_object_has(source: dict[str, Any], name: str) -> None:
 
 def test_names_of_pull_secrets() -> None:
     assert check(pod(imagePullSecrets=[{"name": "registry"}, {"name": "My_Registry"}])) == ["FC251 spec.imagePullSecrets[1].name"]
+
+
+@pytest.mark.parametrize(
+    ("medium", "said"),
+    [
+        ("", ""),
+        (None, ""),
+        ("Memory", ""),
+        ("HugePages", ""),
+        ("HugePages-2Mi", ""),
+        ("{{FC_TASKROLE_NAME}}", ""),
+        ("memory", 'no kubelet knows the medium "memory": did you mean `Memory`?'),
+        ("hugepages-1Gi", 'no kubelet knows the medium "hugepages-1Gi": did you mean `HugePages-1Gi`?'),
+        (
+            "HugePages-2MB",
+            'no kubelet knows the medium "HugePages-2MB": it is Memory, HugePages, HugePages-SIZE or left out, for the node\'s disk',
+        ),
+        ("SSD", 'no kubelet knows the medium "SSD": it is Memory, HugePages, HugePages-SIZE or left out, for the node\'s disk'),
+    ],
+)
+def test_media(medium: str | None, said: str) -> None:
+    template = pod(volumes=[{"name": "data", "emptyDir": {"medium": medium}}])
+    assert check(template) == (["FC252 spec.volumes[0].emptyDir.medium"] if said else [])
+    assert [found.message for found in findings(template)] == ([said] if said else [])
 
 
 @pytest.mark.parametrize(
