@@ -45,7 +45,7 @@ PAGES = {
     "structure": ("FC101", "Structure: fields, types, formats, Kubernetes versions"),
     "containers": ("FC200", "Pods: containers, ports, probes and environment"),
     "volumes": ("FC230", "Pods: volumes, mounts and devices"),
-    "resources": ("FC255", "Pods: resources"),
+    "resources": ("FC254", "Pods: resources"),
     "security": ("FC265", "Pods: security"),
     "scheduling": ("FC273", "Pods: scheduling"),
     "network-and-metadata": ("FC285", "Pods: network, metadata and accounts"),

@@ -75,9 +75,21 @@ RESOURCE_MEANT = warning_rule(
     why="The API server takes any name with a domain, and the Pod waits for a node that has such a resource.",
     remedy="Correct the name; if a device plugin really has it, waive this.",
 )
+UNLIKELY_AMOUNT = warning_rule(
+    code="FC254",
+    name="unlikely-amount",
+    summary="A container asks for 1,000 cores or more, or may have less than 1 MiB of memory or storage.",
+    why="`cpu` counts cores, and `m` means thousandths of one; an amount of memory without a unit is in bytes.",
+    remedy="Write the unit that is meant: `cpu: 2000m` is two cores, `memory: 512Mi` half a gibibyte.",
+)
 
 _FEW = 100
 """Resources of a container whose names are held against the known ones."""
+_MANY_CORES = 1000
+_FEW_BYTES = 1 << 20
+_MANY_GIBIBYTES = 64
+_MEANT_BY = {"M": "m", "Mi": "m", "G": "", "Gi": ""}
+"""What the units of memory are mistaken for in an amount of cores."""
 
 
 def resource_rules(pod: Pod) -> Iterator[Finding]:
@@ -87,6 +99,7 @@ def resource_rules(pod: Pod) -> Iterator[Finding]:
             path = (*container.path, "resources")
             yield from requirement_rules(resources, path, container_name_problem)
             yield from _misspelt(resources, path)
+            yield from _unlikely(resources, path)
             if "claims" in resources and pod.version >= gates.RESOURCE_CLAIMS:
                 yield from _claims(resources, path, pod)
     if overhead := mapping(pod.spec, "overhead"):
@@ -99,6 +112,34 @@ def _misspelt(resources: dict[str, Any], path: Path) -> Iterator[Finding]:
             meant = meant_device(name)
             if meant:
                 yield Finding(RESOURCE_MEANT, (*path, key, name), f'"{name}" is nearly {meant}: did you mean that?', part="key")
+
+
+def _unlikely(resources: dict[str, Any], path: Path) -> Iterator[Finding]:
+    limits = mapping(resources, "limits")
+    for key in ("limits", "requests"):
+        value = mapping(resources, key).get("cpu")
+        cores = (amount(value) or 0) // NANO
+        if cores >= _MANY_CORES:
+            number, unit = _number_and_unit(value)
+            meant = f"{number}{_MEANT_BY[unit]}" if number and unit in _MEANT_BY else f"{cores}m"
+            yield Finding(UNLIKELY_AMOUNT, (*path, key, "cpu"), f'"{value}" of cpu is {cores:,} cores: did you mean {meant}?')
+    for name in BYTES:
+        value = limits.get(name)
+        size = amount(value) or 0
+        # A request may be as small as it likes; a fraction of a byte has a rule of its own.
+        if 0 < size < _FEW_BYTES * NANO and size % NANO == 0:
+            number, unit = _number_and_unit(value)
+            # Who means gibibytes writes a small number.
+            right = "`Mi` or `Gi`" if unit else f"{number}{'Gi' if int(number) < _MANY_GIBIBYTES else 'Mi'}"
+            message = f'"{value}" of {name} is {size // NANO:,} bytes, in which nothing runs: did you mean {right}?'
+            yield Finding(UNLIKELY_AMOUNT, (*path, "limits", name), message)
+
+
+def _number_and_unit(value: Any) -> tuple[str, str]:
+    """Return the digits that a quantity begins with, and the rest."""
+    written = str(value)
+    unit = written.lstrip("0123456789")
+    return written[: len(written) - len(unit)], unit
 
 
 def requirement_rules(

@@ -29,7 +29,17 @@ def resources(limits: Any = None, requests: Any = None, version: int = 36) -> li
         ({"cpu": "0"}, {"cpu": 0}, []),
         ({"cpu": None}, {"cpu": 1}, ["FC255 requests.cpu"]),
         ({"cpu": "nonsense"}, {"cpu": 1}, []),  # For the structure check.
-        ({"memory": "1"}, {"cpu": "2"}, []),
+        ({"memory": "1"}, {"cpu": "2"}, ["FC254 limits.memory"]),
+        ({"memory": "1Mi", "ephemeral-storage": "0"}, {"cpu": "999"}, []),
+        ({"ephemeral-storage": "16k"}, None, ["FC254 limits.ephemeral-storage"]),
+        ({"memory": "1048575"}, {"memory": 512}, ["FC254 limits.memory"]),
+        ({"cpu": "4Gi"}, {"cpu": "500Mi"}, ["FC254 limits.cpu", "FC254 requests.cpu"]),
+        (None, {"cpu": "1000"}, ["FC254 requests.cpu"]),
+        (
+            None,
+            {"example.com/cpu": "1000", "hugepages-2Mi": "2Mi", "cpu": "1"},
+            ['FC256 requests["example.com/cpu"]', "FC256 requests.hugepages-2Mi"],
+        ),
         ({"cpu": "-1"}, None, ["FC258 limits.cpu"]),
         (None, {"cpu": "-1"}, ["FC258 requests.cpu"]),
         ({"memory": "512m"}, None, ["FC261 limits.memory"]),
@@ -39,6 +49,25 @@ def resources(limits: Any = None, requests: Any = None, version: int = 36) -> li
 )
 def test_amounts(limits: Any, requests: Any, expected: list[str]) -> None:
     assert resources(limits, requests) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("cpu", "4Gi", '"4Gi" of cpu is 4,294,967,296 cores: did you mean 4?'),
+        ("cpu", 2000, '"2000" of cpu is 2,000 cores: did you mean 2000m?'),
+        ("cpu", "1e3", '"1e3" of cpu is 1,000 cores: did you mean 1000m?'),
+        ("cpu", "500Mi", '"500Mi" of cpu is 524,288,000 cores: did you mean 500m?'),
+        ("memory", "1e2", '"1e2" of memory is 100 bytes, in which nothing runs: did you mean `Mi` or `Gi`?'),
+        ("memory", "+16", '"+16" of memory is 16 bytes, in which nothing runs: did you mean `Mi` or `Gi`?'),
+        ("cpu", "2k", '"2k" of cpu is 2,000 cores: did you mean 2000m?'),
+        ("memory", 512, '"512" of memory is 512 bytes, in which nothing runs: did you mean 512Mi?'),
+        ("memory", "16", '"16" of memory is 16 bytes, in which nothing runs: did you mean 16Gi?'),
+        ("memory", "16k", '"16k" of memory is 16,000 bytes, in which nothing runs: did you mean `Mi` or `Gi`?'),
+    ],
+)
+def test_unlikely_amounts(name: str, value: Any, said: str) -> None:
+    assert [found.message for found in findings(of_main(resources={"limits": {name: value}}))] == [said]
 
 
 GPU = "nvidia.com/gpu"
