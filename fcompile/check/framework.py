@@ -56,7 +56,7 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
     yield from placeholder_rules(context, source_text)
     yield from address_rules(context, source_text)
     # What few Frameworks need is imported only then, since each module makes every start slower.
-    if _may_hold_shell_variables(source_text):
+    if "$" in source_text or "\\" in source_text:
         from fcompile.check.rules.framework.shell_variables import shell_variable_rules
 
         yield from shell_variable_rules(context)
@@ -71,12 +71,6 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
     counts = [role.task_number for role in context.roles]
     yield from task_rules(counts)
     yield from size_rules(context.value, len(source_text), "*" in source_text, sum(counts))
-
-
-def _may_hold_shell_variables(source: str) -> bool:
-    if "$FC_" in source or "${FC_" in source or ("FC_" in source and "\\" in source):
-        return True
-    return "$(FC_" in source and "subPath" in source  # Only there it is not replaced.
 
 
 def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:

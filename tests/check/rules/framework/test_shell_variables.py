@@ -56,3 +56,75 @@ def test_what_to_write_instead() -> None:
 )
 def test_fine(fields: dict[str, Any]) -> None:
     assert messages(**fields) == []
+
+
+SERVES = {"name": "LR", "value": "0.1"}
+
+
+@pytest.mark.parametrize("written", ["$LR", "${LR}"])
+def test_variables_of_the_container(written: str) -> None:
+    said = [f"`{written}` stays as it is, since no shell reads it: write $(LR)"]
+    assert messages(command=["python", f"--lr={written}"], env=[SERVES]) == said
+    assert messages(command=["python"], args=["--lr", written], env=[SERVES]) == said
+    assert messages(command=["sh", "-c", f"python --lr={written}"], env=[SERVES]) == []
+    assert messages(command=["python", f"--lr={written}"]) == []  # The program's own text, for all that is known.
+    assert messages(args=[f"--lr={written}"], env=[SERVES]) == []
+    assert messages(env=[SERVES, {"name": "B", "value": written}]) == []  # Many programs replace such words in their settings.
+
+
+@pytest.mark.parametrize("written", ["$PATH", "${PATH}", "$(PATH)"])
+def test_a_variable_within_itself(written: str) -> None:
+    said = f"`{written}` is not what the image has in `PATH`, and stays as it is: write that value out, or set the variable in a shell"
+    assert messages(env=[{"name": "PATH", "value": f"/opt/bin:{written}"}]) == [said]
+    assert messages(env=[{"name": "PATH", "value": f"/opt/bin:{written}"}, {"name": "PATH", "value": "/bin"}]) == [said]
+    assert messages(env=[{"name": "PATH", "value": f"/opt/bin:${written}"}]) == []
+    assert messages(env=[{"name": "PATHS", "value": f"/opt/bin:{written}"}]) == ([UNDEFINED.format("PATH")] if "(" in written else [])
+
+
+def test_a_variable_that_is_set_twice_may_name_its_first_value() -> None:
+    assert messages(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}]) == []
+
+
+UNDEFINED = "`$({})` refers to no variable of this container, and stays as it is: define the variable, or write `$$(` for the text itself"
+NO_SHELL = "`{}` runs nothing, since no shell reads it: write `sh`, `-c` and the whole line as three items of `command`"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"command": ["torchrun", "--node-rank=$(RANK)"]}, [UNDEFINED.format("RANK")]),
+        ({"args": ["--node-rank=$(RANK)", "$(RANK)"]}, [UNDEFINED.format("RANK")] * 2),
+        ({"command": ["sh", "-c", "torchrun --node-rank=$(RANK)"]}, [UNDEFINED.format("RANK")]),
+        ({"env": [{"name": "URL", "value": "tcp://$(MASTER_ADDR)"}]}, [UNDEFINED.format("MASTER_ADDR")]),
+        # A ConfigMap's variables are not known here, and other variables may refer to them.
+        ({"command": ["a", "$(RANK)"], "envFrom": [{"configMapRef": {"name": "c"}}]}, []),
+        ({"env": [{"name": "A", "value": "$(RANK)"}], "envFrom": [{"configMapRef": {"name": "c"}}]}, []),
+        ({"env": [{"name": "RANK", "value": "$(RANK)1"}], "envFrom": [{"configMapRef": {"name": "c"}}]}, []),
+        ({"command": ["a", "$(RANK)"], "env": [{"name": "RANK", "value": "1"}]}, []),
+        (
+            {"env": [{"name": "A", "value": "$(B)"}, {"name": "B", "value": "1"}]},
+            ["`$(B)` stays as it is, since Kubernetes only replaces variables that are set before: move `B` up"],
+        ),
+        (
+            {"env": [{"name": "RANK", "value": "1"}, {"name": "A", "value": "$(RNK)"}]},
+            [UNDEFINED.format("RNK").replace("define the variable, or write `$$(` for the text itself", "did you mean $(RANK)?")],
+        ),
+        # Of Services, and of the controller, which has a rule of its own.
+        ({"command": ["a", "$(KUBERNETES_SERVICE_HOST)", "$(REDIS_PORT_6379_TCP_ADDR)", "$(FC_TASK)"]}, []),
+        ({"command": ["a", "$$(RANK)", "$(RANK", "$()"]}, []),
+        ({"command": ["a", "--host=$(hostname)"]}, [NO_SHELL.format("$(hostname)")]),
+        ({"command": ["a", "--out=$(date +%s)"]}, [NO_SHELL.format("$(date +%s)")]),
+        ({"command": ["a", "--n=$((2*4))"]}, [NO_SHELL.format("$((2*4))")]),
+        (
+            {"command": ["a"], "env": [{"name": "H", "value": "$(hostname)"}]},
+            ["`$(hostname)` runs nothing, since no shell reads it: set the variable in a shell"],
+        ),
+        ({"command": ["bash", "-c", "a --host=$(hostname) --out=$(date +%s)"]}, []),
+        ({"command": ["sh", "-c", "RUN() { true; }; x=$(RUN)"]}, []),
+        ({"args": ["--host=$(hostname)"]}, []),
+        ({"env": [{"name": "SCRIPT", "value": "echo $(RANK) $(hostname)"}]}, []),
+        ({"env": [{"name": "a.b", "value": "1"}], "command": ["x", "$(a.b)"]}, []),
+    ],
+)
+def test_references(fields: dict[str, Any], said: list[str]) -> None:
+    assert messages(**fields) == said
