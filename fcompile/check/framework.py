@@ -60,6 +60,10 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
         from fcompile.check.rules.framework.shell_variables import shell_variable_rules
 
         yield from shell_variable_rules(context)
+    if "topologySpreadConstraints" in source_text:
+        from fcompile.check.rules.framework.spread import spread_rules
+
+        yield from spread_rules(context)
     if "\\" in source_text or "\x7f" in source_text or not source_text.isascii():
         from fcompile.check.rules.framework.characters import character_rules
 
