@@ -20,7 +20,10 @@ from fcompile.check.rules.pod.metadata import own_metadata_rules
 from fcompile.diagnostics.problem import Finding, Severity
 from fcompile.load.rules import MAX_PROBLEMS
 from fcompile.model.names import DIGEST_ANNOTATION, PAUSE_ANNOTATION
+from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
+
+_OPTION_AND_SPACE = lazy(r"--[A-Za-z][\w.-]{0,99} ")
 
 
 def check_framework(context: FrameworkContext, source_text: str, digest: bool = False) -> list[Finding]:
@@ -56,7 +59,7 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
     yield from placeholder_rules(context, source_text)
     yield from address_rules(context, source_text)
     # What few Frameworks need is imported only then, since each module makes every start slower.
-    if "$" in source_text or "\\" in source_text:
+    if "$" in source_text or "\\" in source_text or _OPTION_AND_SPACE.search(source_text):
         from fcompile.check.rules.framework.shell_variables import shell_variable_rules
 
         yield from shell_variable_rules(context)

@@ -1,4 +1,4 @@
-"""Variables of a shell in the places that no shell reads."""
+"""Variables of a shell that no shell reads, references to no variable, and options that no shell divides from their values."""
 
 from __future__ import annotations
 
@@ -36,6 +36,13 @@ UNDEFINED_REFERENCE = warning_rule(
     ),
     remedy="Define the variable in `env`, or have the command run by a shell: `[sh, -c, …]`.",
 )
+TWO_WORDS = warning_rule(
+    code="FC429",
+    name="option-and-value-in-one-word",
+    summary="An item of a command is an option with its value after a space.",
+    why="No shell divides it: the program gets `--lr 0.1` as one argument, which is none of its options.",
+    remedy="Write the option and its value as two items, or with `=` between them.",
+)
 
 _OF_SHELL = re.compile(r"(?<!\$)\$(?:(FC_[A-Z_]+)|\{(FC_[A-Z_]+)\})")
 _OF_KUBERNETES = re.compile(r"(?<!\$)\$\((FC_[A-Z_]+)\)")
@@ -47,6 +54,11 @@ _OF_SERVICES = re.compile(r"_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)")
 """Names of variables that the kubelet makes of Services."""
 _MAY_BE_SHELL = re.compile(r"\s|(?:^|/)[a-z]*sh$|\.sh$|^-[a-z]*c$")
 """A word of a command that is a shell or a script, or that may be one's text: something may read what stands in the others."""
+_OPTION = re.compile(r"--[A-Za-z][\w.-]{0,99}")
+_NO_SPACE = re.compile(r"[^\s'\"`]{1,200}")
+_READS_LINES = re.compile(r"(?:^|/)(?:[a-z]*sh|sshpass|watch|xargs|parallel|[^ ]*\.sh)$|^-[a-z]*c$")
+"""A word of a command that is a shell or a script, or gives words to one."""
+_SHOWN_WORDS = 6
 _FEW = 200
 """References of one text that are looked at; and with more variables than this, no similar name is searched for."""
 
@@ -81,10 +93,27 @@ def _in_container(container: Any, path: Path) -> Iterator[Finding]:
             yield from _unread(word, place, _OF_SHELL) or _unread(word, place, _SHELL_NAME, defined)
         if not has_others:
             yield from _undefined(word, place, known, known, shell=shell)
+    if sequence(container, "command") and not any(_READS_LINES.search(word) for word, _ in line):
+        yield from _two_words(line)
     for mount, place in entries(container, path, "volumeMounts"):
         yield from _unread(text(mount, "subPathExpr") or "", (*place, "subPathExpr"), _OF_SHELL)
         for pattern in (_OF_SHELL, _OF_KUBERNETES):
             yield from _unread(text(mount, "subPath") or "", (*place, "subPath"), pattern)
+
+
+def _two_words(line: list[tuple[str, Path]]) -> Iterator[Finding]:
+    before = ""
+    for written, path in line:
+        option, _, value = written.partition(" ")
+        # After an option it may be a value: `--mpi-args`, `--oversubscribe true`.
+        if value.strip() and _OPTION.fullmatch(option) and not _OPTION.fullmatch(before):
+            parts = written.split()
+            plain = len(parts) <= _SHOWN_WORDS and all(map(_NO_SPACE.fullmatch, parts))
+            right = f"write {', '.join(f'`{part}`' for part in parts)}, each" if plain else "write each word"
+            shown = f"`{' '.join(parts)}`" if len(parts) <= _SHOWN_WORDS and len(written) <= _FEW else f"`{option} …`"
+            message = f"{shown} is one argument, and no program takes it for the option `{option}`: {right} as an item of its own"
+            yield Finding(TWO_WORDS, path, message)
+        before = written
 
 
 def _itself(written: str, path: Path, name: str, *, may_be_set: bool) -> list[Finding]:

@@ -128,3 +128,28 @@ NO_SHELL = "`{}` runs nothing, since no shell reads it: write `sh`, `-c` and the
 )
 def test_references(fields: dict[str, Any], said: list[str]) -> None:
     assert messages(**fields) == said
+
+
+ONE_ARGUMENT = "`{} {}` is one argument, and no program takes it for the option `{}`: write {} as an item of its own"
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "said"),
+    [
+        (["python", "train.py", "--lr 0.1"], [], [ONE_ARGUMENT.format("--lr", "0.1", "--lr", "`--lr`, `0.1`, each")]),
+        (["mpirun"], ["--hosts a  b\n", "python"], [ONE_ARGUMENT.format("--hosts", "a b", "--hosts", "`--hosts`, `a`, `b`, each")]),
+        (["python", "--lr 0.1", "--epochs 3"], [], ["--lr", "--epochs"]),
+        (["python", "--note 'a b'"], [], [ONE_ARGUMENT.format("--note", "'a b'", "--note", "each word")]),
+        (["python", "--lr=0.1 0.2", "-np 8", "-- a", "--a\nb", "--", "x --lr 0.1"], [], []),
+        # The value of the option before.
+        (["horovodrun", "--mpi-args", "--oversubscribe true"], [], []),
+        (["sh", "-c", "python $0", "--lr 0.1"], [], []),
+        (["/run.sh", "--lr 0.1"], [], []),
+        (["ssh", "worker-0", "--lr 0.1"], [], []),
+        (["tini", "--", "bash", "-lc", "a"], ["--lr 0.1"], []),
+        ([], ["--lr 0.1"], []),  # The image says what runs, which may be a shell.
+    ],
+)
+def test_an_option_and_its_value_in_one_item(command: list[str], args: list[str], said: list[str]) -> None:
+    found = messages(command=command, args=args)
+    assert found == said or [message.partition(" ")[0].strip("`") for message in found] == said
