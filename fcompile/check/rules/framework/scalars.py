@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import Any
 
 from fcompile.check.resource_names import BYTES
@@ -119,7 +120,7 @@ def string_check(field: Field, owner: str, name: str, item: bool = False) -> Che
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         if type(value) is not str:
-            _any_string(value, path, step, walk)
+            _any_string(value, path, step, walk, values)
         elif not value and skips_empty:
             pass
         elif not value and refuses_empty:
@@ -133,7 +134,7 @@ def string_check(field: Field, owner: str, name: str, item: bool = False) -> Che
     return check
 
 
-def _any_string(value: Any, path: Path, step: str | int, walk: Walk) -> None:
+def _any_string(value: Any, path: Path, step: str | int, walk: Walk, values: Collection[str] = ()) -> None:
     if type(value) is str:
         return
     if isinstance(value, dict | list):
@@ -143,6 +144,11 @@ def _any_string(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     source = walk.source(here)
     if source is None:
         walk.report(UNQUOTED_STRING, here, f"{called(path, step)} must be a string, not {described(value)}: put it in quotes")
+        return
+    if values and source not in values:
+        allowed = _listed([known for known in values if known])
+        message = f"{called(path, step)} must be a string, and {shown(source)} without quotes is {described(value)}: use {allowed}"
+        walk.report(UNQUOTED_STRING, here, message)
         return
     quoted = json.dumps(source, ensure_ascii=False)
     message = f"{called(path, step)} must be a string, and {shown(source)} without quotes is {described(value)}: write {quoted}"
@@ -194,7 +200,7 @@ def integer_check(field: Field) -> Check:
             check(int(value), path, step, walk)
         else:
             number = isinstance(value, str) and _INTEGER.fullmatch(value) and low <= int(value) <= high
-            advice = "write it without quotes" if number else _in_seconds(value, step) or _without_end(value, step)
+            advice = "write it without quotes" if number else _in_seconds(value, step) or _without_end(value, step) or _of_user(value, step)
             wrong_type(value, "a whole number", path, step, walk, advice, value if number else None)
 
     return check
@@ -217,6 +223,18 @@ _NEGATIVE: dict[str | int, str] = {
 def _without_end(value: Any, of: str | int) -> str:
     """Return what the negative numbers of a field mean, for a word such as `all` or `unlimited`; empty: it is something else."""
     return _NEGATIVE.get(of, "") if isinstance(value, str) and value.isalpha() else ""
+
+
+_ASKED_OF_ID: dict[str | int, str] = {"runAsUser": "-u", "runAsGroup": "-g", "fsGroup": "-g"}
+_USER = lazy(r"[a-z_][a-z0-9_-]{0,31}")
+
+
+def _of_user(value: Any, of: str | int) -> str:
+    """Return what to write for the name of a user or group; empty: it is something else."""
+    option = _ASKED_OF_ID.get(of)
+    if option is None or not isinstance(value, str) or not _USER.fullmatch(value):
+        return ""
+    return "root is 0" if value == "root" else f"write the number, which `id {option} {value}` prints"
 
 
 def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, step: str | int, walk: Walk) -> None:

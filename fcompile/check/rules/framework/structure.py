@@ -211,6 +211,9 @@ _FOR_A_WORD = {
     "PersistentVolumeClaimVolumeSource": (_WORD, "{{claimName: {0}}}"),
     "HostPathVolumeSource": (_WORD, "{{path: {0}}}"),
     "HTTPGetAction": (_WORD, "{{path: {0}, port: …}}"),
+    **dict.fromkeys(("SecretKeySelector", "ConfigMapKeySelector"), (_WORD, "{{name: {0}, key: …}}")),
+    **dict.fromkeys(("SeccompProfile", "AppArmorProfile"), ("(RuntimeDefault|Unconfined)", "{{type: {0}}}")),
+    "LifecycleHandler": ("(?s:.+)", "{{exec: {{command: […]}}}}"),
     "EnvFromSource": (_WORD, f"- configMapRef: {_NAME}` or `- secretRef: {_NAME}"),
     "EnvVar": ("([A-Za-z0-9_]{1,40})=([A-Za-z0-9 ._:/@,+-]{0,60})", '- {{name: {0}, value: "{1}"}}'),
     "EnvVarSource": (r"((?:metadata|spec|status)\.[A-Za-z.]{1,40})", "{{fieldRef: {{fieldPath: {0}}}}}"),
@@ -229,7 +232,8 @@ def _object_advice(type_name: str, value: Any) -> str:
         return f"write `- {{name: …, port: {number or '80'}}}`"
     word = value if isinstance(value, str) else ""
     if type_name == "ContainerPort":
-        return f"write `- containerPort: {number or '8080'}`"
+        mapped = re.fullmatch(r"(?:[\w-]{1,30}:)?([0-9]{1,5})(?:/[a-zA-Z]{3,4})?", word)
+        return f"write `- containerPort: {number or (mapped[1] if mapped else '8080')}`"
     if type_name in ("TCPSocketAction", "GRPCAction") and number:
         return f"write `{{port: {number}}}`"
     if type_name == "RetryPolicy":
@@ -279,6 +283,8 @@ def _list_advice(value: Any, field: Field, version: int) -> str:
     if field.ref:  # one item, perhaps, in the form that it would have as an item
         advice = _object_advice(field.ref, value)
         return advice if advice.startswith("write `- ") else advice.replace("write `", "write `- ", 1)
+    if field.items == "integer" and type(value) is int:
+        return f"write `[{value}]`"
     if not isinstance(value, str):
         return ""
     words = value.split()

@@ -637,6 +637,19 @@ def test_nothing_that_is_put_anywhere_raises(path: Path, value: Any, version: in
             with_spec(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"matchExpressions": []}]}}),
             "write `{nodeSelectorTerms: […]}`",
         ),
+        (with_spec(securityContext={"seccompProfile": "RuntimeDefault"}), "write `{type: RuntimeDefault}`"),
+        (with_main(securityContext={"appArmorProfile": "Unconfined"}), "write `{type: Unconfined}`"),
+        (
+            with_spec(securityContext={"seccompProfile": "profiles/a.json"}),
+            "`seccompProfile` must be a mapping, not the string `profiles/a.json`",
+        ),
+        (with_main(env=[{"name": "A", "valueFrom": {"secretKeyRef": "wandb"}}]), "write `{name: wandb, key: …}`"),
+        (with_main(env=[{"name": "A", "valueFrom": {"configMapKeyRef": "c"}}]), "write `{name: c, key: …}`"),
+        (with_main(lifecycle={"preStop": "sleep 5"}), "write `{exec: {command: […]}}`"),
+        (with_main(ports=["http:80"]), "write `- containerPort: 80`"),
+        (with_main(ports=["8080:80"]), "write `- containerPort: 80`"),
+        (with_main(ports=["53/udp"]), "write `- containerPort: 53`"),
+        (with_spec(securityContext={"supplementalGroups": 1000}), "write `[1000]`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "Never"}}, "write `{maxRetryCount: 0}`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "OnFailure"}}, "write `{maxRetryCount: -1}`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": 3}}, "write `{maxRetryCount: 3}`"),
@@ -657,6 +670,25 @@ def test_the_form_of_an_object_is_given_for_a_number_or_word(value: Any, advice:
 def test_a_word_for_a_count_leads_to_the_number_that_means_it(field: str, word: str, meaning: str) -> None:
     message = only(framework({**role(), "frameworkAttemptCompletionPolicy": {field: word}})).message
     assert message == f"`{field}` must be a whole number, not the string `{word}`" + (f": {meaning}" if meaning else "")
+
+
+@pytest.mark.parametrize(
+    ("user", "advice"),
+    [("root", ": root is 0"), ("nobody", ": write the number, which `id -u nobody` prints"), ("a b", ""), ("5m", "")],
+)
+def test_the_name_of_a_user_leads_to_a_number(user: str, advice: str) -> None:
+    message = only(with_main(securityContext={"runAsUser": user})).message
+    assert message == f"`runAsUser` must be a whole number, not the string `{user}`{advice}"
+    of_group = only(with_spec(securityContext={"fsGroup": user})).message
+    assert of_group == f"`fsGroup` must be a whole number, not the string `{user}`{advice.replace('id -u', 'id -g')}"
+
+
+def test_no_is_not_quoted_where_only_some_words_are_allowed() -> None:
+    """Quotes would make another error of it."""
+    source = {"restartPolicy": "no"}
+    found = list(structure(framework(role(spec={"restartPolicy": False})), version=36, plain=lambda path, part: source.get(str(path[-1]))))
+    said = "`restartPolicy` must be a string, and `no` without quotes is the boolean false: use Always, OnFailure or Never"
+    assert [(finding.rule.code, finding.message, finding.fix) for finding in found] == [("FC112", said, None)]
 
 
 def test_retries_without_end_lead_to_the_number_that_means_them() -> None:
