@@ -50,11 +50,13 @@ _SHELL_NAME = re.compile(r"(?<!\$)\$(?:([A-Za-z_]\w{0,99})|\{([A-Za-z_]\w{0,99})
 _IN_PARENTHESES = re.compile(r"(?<!\$)\$\((\([^()]{1,100}\)|[^()$]{1,200})\)")
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]{1,99}")
 """Names of variables; no command has such a name."""
+_OF_AWK = frozenset({"NF", "NR"})
 _OF_SERVICES = re.compile(r"_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)")
 """Names of variables that the kubelet makes of Services."""
 _MAY_BE_SHELL = re.compile(r"\s|(?:^|/)[a-z]*sh$|\.sh$|^-[a-z]*c$")
 """A word of a command that is a shell or a script, or that may be one's text: something may read what stands in the others."""
 _OPTION = re.compile(r"--[A-Za-z][\w.-]{0,99}")
+_TAKES_VALUE = re.compile(r"--?[A-Za-z][\w.-]{0,99}")
 _NO_SPACE = re.compile(r"[^\s'\"`]{1,200}")
 _READS_LINES = re.compile(r"(?:^|/)(?:[a-z]*sh|sshpass|watch|xargs|parallel|[^ ]*\.sh)$|^-[a-z]*c$")
 """A word of a command that is a shell or a script, or gives words to one."""
@@ -106,7 +108,7 @@ def _two_words(line: list[tuple[str, Path]]) -> Iterator[Finding]:
     for written, path in line:
         option, _, value = written.partition(" ")
         # After an option it may be a value: `--mpi-args`, `--oversubscribe true`.
-        if value.strip() and _OPTION.fullmatch(option) and not _OPTION.fullmatch(before):
+        if value.strip() and _OPTION.fullmatch(option) and not _TAKES_VALUE.fullmatch(before):
             parts = written.split()
             plain = len(parts) <= _SHOWN_WORDS and all(map(_NO_SPACE.fullmatch, parts))
             right = f"write {', '.join(f'`{part}`' for part in parts)}, each" if plain else "write each word"
@@ -140,8 +142,8 @@ def _undefined(written: str, path: Path, known: set[str], defined: set[str], *, 
             why = "stays as it is, since Kubernetes only replaces variables that are set before"
             message = f"`{match[0]}` {why}: move `{name}` up"
         elif _NAME.fullmatch(name):
-            if f"{name}()" in written:
-                continue  # A function of the script.
+            if shell and (name in _OF_AWK or f"{name}()" in written):
+                continue  # A field of awk's, or a function of the script.
             near = closest(name, sorted(known)) if len(known) <= _FEW else None
             hint = f"did you mean $({near.word})?" if near else "define the variable, or write `$$(` for the text itself"
             message = f"`{match[0]}` refers to no variable of this container, and stays as it is: {hint}"

@@ -121,6 +121,7 @@ NO_SHELL = "`{}` runs nothing, since no shell reads it: write `sh`, `-c` and the
         ),
         ({"command": ["bash", "-c", "a --host=$(hostname) --out=$(date +%s)"]}, []),
         ({"command": ["sh", "-c", "RUN() { true; }; x=$(RUN)"]}, []),
+        ({"command": ["sh", "-c", "nvidia-smi | awk '{print $(NF)}'"]}, []),
         ({"args": ["--host=$(hostname)"]}, []),
         ({"env": [{"name": "SCRIPT", "value": "echo $(RANK) $(hostname)"}]}, []),
         ({"env": [{"name": "a.b", "value": "1"}], "command": ["x", "$(a.b)"]}, []),
@@ -143,6 +144,7 @@ ONE_ARGUMENT = "`{} {}` is one argument, and no program takes it for the option 
         (["python", "--lr=0.1 0.2", "-np 8", "-- a", "--a\nb", "--", "x --lr 0.1"], [], []),
         # The value of the option before.
         (["horovodrun", "--mpi-args", "--oversubscribe true"], [], []),
+        (["srun", "-W", "--export all"], [], []),
         (["sh", "-c", "python $0", "--lr 0.1"], [], []),
         (["/run.sh", "--lr 0.1"], [], []),
         (["ssh", "worker-0", "--lr 0.1"], [], []),
