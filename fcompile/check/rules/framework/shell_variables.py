@@ -34,7 +34,10 @@ UNDEFINED_REFERENCE = warning_rule(
         "the image's variables, as `PATH`, and none that Kubeflow sets, as `RANK`. A program gets the text itself; a shell takes it for a "
         "command."
     ),
-    remedy="Define the variable in `env`, or have the command run by a shell: `[sh, -c, …]`.",
+    remedy=(
+        "Define the variable in `env`, or have the command run by a shell: `[sh, -c, …]`. If kustomize's `vars` replace it, check what "
+        "`kustomize build` prints."
+    ),
 )
 TWO_WORDS = warning_rule(
     code="FC429",
@@ -123,6 +126,8 @@ def _itself(written: str, path: Path, name: str, *, may_be_set: bool) -> list[Fi
     for rule, pattern in ((UNREAD_VARIABLE, _SHELL_NAME), (UNDEFINED_REFERENCE, _IN_PARENTHESES)):
         for match in pattern.finditer(written):
             if name in match.groups() and not name.startswith("FC_") and not (rule is UNDEFINED_REFERENCE and may_be_set):
+                if match[0] == written:
+                    return [Finding(rule, path, f"`{written}` stays as it is: fill it in before, for example with `envsubst`")]
                 why = f"is not what the image has in `{name}`, and stays as it is"
                 return [Finding(rule, path, f"`{match[0]}` {why}: write that value out, or set the variable in a shell")]
     return []

@@ -81,6 +81,12 @@ def test_a_variable_within_itself(written: str) -> None:
     assert messages(env=[{"name": "PATHS", "value": f"/opt/bin:{written}"}]) == ([UNDEFINED.format("PATH")] if "(" in written else [])
 
 
+@pytest.mark.parametrize("written", ["$HF_TOKEN", "${HF_TOKEN}", "$(HF_TOKEN)"])
+def test_a_value_that_somebody_was_to_fill_in(written: str) -> None:
+    said = f"`{written}` stays as it is: fill it in before, for example with `envsubst`"
+    assert messages(env=[{"name": "HF_TOKEN", "value": written}]) == [said]
+
+
 def test_a_variable_that_is_set_twice_may_name_its_first_value() -> None:
     assert messages(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}]) == []
 
