@@ -92,18 +92,24 @@ def _in_container(container: Any, path: Path) -> Iterator[Finding]:
         known.add(name)
     line = list(words(container, path))
     # Without `command` the image says what runs, which may be a shell.
-    shell = not sequence(container, "command") or any(_MAY_BE_SHELL.search(_IN_PARENTHESES.sub("", word)) for word, _ in line)
+    shell = not sequence(container, "command") or any(_may_be_shell(word) for word, _ in line if not word.startswith("--"))
     for word, place in line:
-        if not shell:
+        # An option may hold a script, as `--wrap`: then no other word is one.
+        read = shell or (word.startswith("--") and _may_be_shell(word))
+        if not read:
             yield from _unread(word, place, _OF_SHELL) or _unread(word, place, _SHELL_NAME, defined)
         if not has_others:
-            yield from _undefined(word, place, known, known, shell=shell)
+            yield from _undefined(word, place, known, known, shell=read)
     if sequence(container, "command") and not any(_READS_LINES.search(word) for word, _ in line):
         yield from _two_words(line)
     for mount, place in entries(container, path, "volumeMounts"):
         yield from _unread(text(mount, "subPathExpr") or "", (*place, "subPathExpr"), _OF_SHELL)
         for pattern in (_OF_SHELL, _OF_KUBERNETES):
             yield from _unread(text(mount, "subPath") or "", (*place, "subPath"), pattern)
+
+
+def _may_be_shell(word: str) -> bool:
+    return bool(_MAY_BE_SHELL.search(_IN_PARENTHESES.sub("", word)))
 
 
 def _two_words(line: list[tuple[str, Path]]) -> Iterator[Finding]:

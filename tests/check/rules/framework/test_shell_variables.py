@@ -161,3 +161,11 @@ ONE_ARGUMENT = "`{} {}` is one argument, and no program takes it for the option 
 def test_an_option_and_its_value_in_one_item(command: list[str], args: list[str], said: list[str]) -> None:
     found = messages(command=command, args=args)
     assert found == said or [message.partition(" ")[0].strip("`") for message in found] == said
+
+
+def test_an_option_with_a_space_makes_no_shell_of_the_others() -> None:
+    said = "`$FC_TASK_INDEX` stays as it is, since no shell reads it: write {{FC_TASK_INDEX}}"
+    assert messages(command=["python", "--tags=a b", "--rank=$FC_TASK_INDEX"]) == [said]
+    assert messages(command=["sbatch", "--wrap=python train.py --rank=$FC_TASK_INDEX"]) == []
+    assert messages(command=["sbatch", "python train.py", "--rank=$FC_TASK_INDEX"]) == []
+    assert messages(command=["python", "--tags=a b", "$(hostname)"]) == [NO_SHELL.format("$(hostname)")]
