@@ -235,6 +235,22 @@ async def after_a_restart(made: Lab) -> None:
     assert condition(await made.framework("again")) is None
 
 
+async def after_one_that_lost_its_label(made: Lab) -> None:
+    """No watch tells that the collector has taken it."""
+    await made.make("bare", SPEC)
+    await runs(made, "bare")
+    old = await until(made, "bare-worker", bool)
+    await made.kill()
+    path = path_of("services", made.namespace, "bare-worker")
+    assert (await made.api.request("PATCH", path, [{"op": "remove", "path": "/metadata/labels"}])).ok
+    await delete(made, "frameworks", "bare", propagationPolicy="Background")
+    framework = await made.make("bare", SPEC)
+    made.controller = made._controller()
+    made.start()
+    found = await until(made, "bare-worker", lambda found: found and found["metadata"]["uid"] != old["metadata"]["uid"])
+    assert found["metadata"]["ownerReferences"][0]["uid"] == framework["metadata"]["uid"]
+
+
 Scenario = Callable[[Lab], Coroutine[Any, Any, None]]
 SCENARIOS: list[Scenario] = [
     kept,
@@ -245,7 +261,7 @@ SCENARIOS: list[Scenario] = [
     follows_the_spec_of_the_next_attempt,
     left_alone,
 ]
-WITH_COLLECTOR: list[Scenario] = [ends_with_the_framework, ends_while_it_runs, after_a_restart]
+WITH_COLLECTOR: list[Scenario] = [ends_with_the_framework, ends_while_it_runs, after_a_restart, after_one_that_lost_its_label]
 """In memory only: a real collector takes half a minute until it hears of a new definition."""
 
 

@@ -113,6 +113,15 @@ def test_what_a_framework_of_the_same_name_has_left_behind_is_waited_for() -> No
     assert plan({"f-a": service()}, {"f-a": there}, "u") == Plan([], [])
 
 
+def test_what_the_watch_does_not_show_is_not_waited_for() -> None:
+    """Nobody tells that a Service without our label is gone: it was waited for for ever, and the role had none."""
+    there = stored(service())
+    there["metadata"] |= {"ownerReferences": [{**OWNER, "uid": "before"}], "labels": {"FC_TASKROLE_NAME": "a"}}
+    assert plan({"f-a": service()}, {"f-a": there}, "u") == Plan([], ["f-a"])
+    del there["metadata"]["labels"]
+    assert plan({"f-a": service()}, {"f-a": there}, "u") == Plan([], ["f-a"])
+
+
 def test_one_that_a_finalizer_holds_is_reported() -> None:
     """Somebody who may write Services had given it such an owner: it was waited for for ever, and nobody was told of the wrong address."""
     there = stored(service())

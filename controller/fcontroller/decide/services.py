@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from fcompile.model import names
 from fcontroller.decide.codes import Json
 from fcontroller.decide.owners import controller_of, is_framework, owners
 
@@ -87,9 +88,9 @@ def _has_address(there: Json) -> bool:
 def _goes_soon(there: Json, wanted: Json) -> bool:
     """Return whether the Service belonged to a deleted Framework of the same name, so that the garbage collector will remove it.
 
-    One that a finalizer holds may stay.
+    One that a finalizer holds may stay, and no watch tells that one without our label has gone.
     """
-    if there["metadata"].get("finalizers"):
+    if there["metadata"].get("finalizers") or names.FRAMEWORK_NAME not in (there["metadata"].get("labels") or {}):
         return False
     (owner,) = wanted["metadata"]["ownerReferences"]
     return any([reference.get("controller") and is_framework(reference, owner["name"]) for reference in owners(there["metadata"])])
