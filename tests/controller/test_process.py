@@ -109,9 +109,10 @@ class Running:
         finally:
             connection.close()
 
-    def until(self, path: str, code: int) -> str:
+    def until(self, path: str, code: int, text: str | None = None) -> str:
+        """What is answered, once it is with this code, and (where given) with this text."""
         end = time.monotonic() + 120
-        while (found := self.get(path))[0] != code:
+        while (found := self.get(path)) != (code, found[1] if text is None else text):
             assert time.monotonic() < end, found
             time.sleep(0.05)
         return found[1]
@@ -389,7 +390,7 @@ def test_a_namespace_that_is_not_there_is_told_of(cluster: Cluster) -> None:
         assert controller.says("leads")["runs"] == f"namespace {name}"
         said = controller.says("the API server does not give what is needed")["error"]
         assert said == f"there is no namespace {name}, so that no Framework is run"
-        assert controller.until("/readyz", 503) == f"there is no namespace {name}\n"
+        controller.until("/readyz", 503, f"there is no namespace {name}\n")  # At first not everything has been listed.
         cluster.kubectl("create", "namespace", name)
         controller.until("/readyz", 200)
         assert "No resources found" in cluster.kubectl("get", "events", "-n", name).stderr
