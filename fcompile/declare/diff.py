@@ -54,9 +54,9 @@ class Difference(Report):
     field: str
     """The field's path. Items of lists are named by what identifies them, as in `containers[main]`."""
     before: Any = ABSENT
-    """The old value. Left out: the field is not there."""
+    """The old value, or what the API server fills in. Left out: the field is not there."""
     after: Any = ABSENT
-    """The new value. Left out: the field is not there."""
+    """The new value, or what the API server fills in. Left out: the field is not there."""
 
 
 class Pods(Report):

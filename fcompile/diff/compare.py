@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import field_path
 from fcompile.model.fields import Field
+from fcompile.schema.filled_in import FILLED_IN
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 
@@ -59,8 +60,11 @@ def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> 
 def _mappings(before: dict[str, Any], after: dict[str, Any], field: Field, path: str) -> Iterator[Difference]:
     fields = types(NEWEST)[field.ref] if field.kind == "object" and field.ref else {}
     inner = field._replace(kind=field.items, items="") if field.kind == "map" else ANY
+    usual = FILLED_IN.get(field.ref or "", {})
     for key in before | after:
-        yield from differences(before.get(key, ABSENT), after.get(key, ABSENT), fields.get(key, inner), join(path, key))
+        # What is left out, or was dropped since it only repeats the default, is shown as what it means.
+        filled_in = ABSENT if isinstance(usual.get(key), dict) else usual.get(key, ABSENT)
+        yield from differences(before.get(key, filled_in), after.get(key, filled_in), fields.get(key, inner), join(path, key))
 
 
 def _lists(before: list[Any], after: list[Any], field: Field, path: str) -> Iterator[Difference]:

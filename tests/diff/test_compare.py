@@ -74,6 +74,15 @@ MAIN = "spec.containers[main]"
         ),
         ({"nodeSelector": {"a.b/c": "x"}}, {"nodeSelector": {"a.b/c": "y"}}, [('spec.nodeSelector["a.b/c"]', "x", "y")]),
         ({"hostUsers": False}, {}, [("spec.hostUsers", False, ABSENT)]),
+        # What is filled in, whether it is written or not.
+        ({"terminationGracePeriodSeconds": 30}, {"terminationGracePeriodSeconds": 60}, [("spec.terminationGracePeriodSeconds", 30, 60)]),
+        ({"dnsPolicy": "Default"}, {}, [("spec.dnsPolicy", "Default", "ClusterFirst")]),
+        ({}, {"securityContext": {"runAsUser": 1}}, [("spec.securityContext", ABSENT, {"runAsUser": 1})]),
+        (
+            container(livenessProbe={"tcpSocket": {"port": 1}}),
+            container(livenessProbe={"tcpSocket": {"port": 1}, "periodSeconds": 20}),
+            [(f"{MAIN}.livenessProbe.periodSeconds", 10, 20)],
+        ),
     ],
 )
 def test_fields(before: Json, after: Json, expected: list[tuple[str, Any, Any]]) -> None:
