@@ -183,13 +183,18 @@ def task_number(role: Any) -> int:
     return 1 if count is None else count
 
 
+def contains_index(text: str) -> bool:
+    """Return whether a placeholder in a text stands for something else in each task."""
+    return any(mark in text for mark in _WITH_INDEX)
+
+
 def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
     """Return whether the task's index is used in a template outside free text.
 
     `first` is the template as the first task gets it. A part that is the same object in both holds no placeholder.
     """
     if isinstance(written, str):
-        return any(mark in written for mark in _WITH_INDEX)
+        return contains_index(written)
     if isinstance(written, list):
         pairs = zip(written, first, strict=True)
         return any([_index_matters(item, made, parent) for item, made in pairs if made is not item])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.context import FrameworkContext, RoleContext, contains_index
 from fcompile.check.pod_values import entries
 from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.lower.placeholders import substitute
@@ -28,7 +28,6 @@ SPREADS_NONE = warning_rule(
 
 _FEW = 8
 """Constraints of a role that are looked at."""
-_OF_INDEX = "{{FC_TASK_INDEX"
 
 Labels = dict[str, str | None]
 """By key; None where the value is another one for each task."""
@@ -65,7 +64,7 @@ def _labels(context: FrameworkContext, role: RoleContext) -> Labels:
 
 def _value(written: Any, values: dict[str, str]) -> str | None:
     """Return what a text is in each task; None where that differs or is not known."""
-    if not isinstance(written, str) or _OF_INDEX in written:
+    if not isinstance(written, str) or contains_index(written):
         return None
     value = substitute(written, values)
     return None if "{{" in value else value
@@ -85,8 +84,10 @@ def _requirements(selector: dict[str, Any], path: Path, values: dict[str, str]) 
 def _holds(requirement: _Requirement, labels: Labels) -> bool:
     key, operator, values, _ = requirement
     value = labels.get(key)
-    if not key or (value is None and key in labels):
-        return operator != "DoesNotExist" or not key
+    if not key:
+        return True  # Has a rule of its own.
+    if key in labels and value is None:
+        return operator != "DoesNotExist"
     match operator:
         case "In":
             return value in values or not values

@@ -72,6 +72,7 @@ def test_fine(selector: Any) -> None:
 def test_a_label_with_the_index() -> None:
     assert messages({"matchLabels": {"shard": "s-0"}}, {"shard": "s-{{FC_TASK_INDEX}}"}) == []
     assert messages({"matchLabels": {"shard": "s-2"}}, {"shard": "s-{{FC_TASK_INDEX}}"}) == []
+    assert messages({"matchLabels": {"pod": "train-worker-2"}}, {"pod": "{{FC_POD_NAME}}"}) == []
     assert messages({"matchLabels": {"app": "train"}}, {"app": "{{FC_FRAMEWORK_NAME}}"}) == []
 
 
