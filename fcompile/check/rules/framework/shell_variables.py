@@ -56,12 +56,13 @@ _NAME = re.compile(r"[A-Z_][A-Z0-9_]{1,99}")
 _OF_AWK = frozenset({"NF", "NR"})
 _OF_SERVICES = re.compile(r"_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)")
 """Names of variables that the kubelet makes of Services."""
-_MAY_BE_SHELL = re.compile(r"\s|(?:^|/)[a-z]*sh$|\.sh$|^-[a-z]*c$")
+_SHELL = r"(?:^|/)[a-z]*sh$|^-[a-z]*c$"
+_MAY_BE_SHELL = re.compile(rf"\s|{_SHELL}|\.sh$")
 """A word of a command that is a shell or a script, or that may be one's text: something may read what stands in the others."""
-_OPTION = re.compile(r"--[A-Za-z][\w.-]{0,99}")
-_TAKES_VALUE = re.compile(r"--?[A-Za-z][\w.-]{0,99}")
+_OPTION_NAME = r"[A-Za-z][\w.-]{0,99}"
+_OPTION, _TAKES_VALUE = re.compile(f"--{_OPTION_NAME}"), re.compile(f"--?{_OPTION_NAME}")
 _NO_SPACE = re.compile(r"[^\s'\"`]{1,200}")
-_READS_LINES = re.compile(r"(?:^|/)(?:[a-z]*sh|sshpass|watch|xargs|parallel|[^ ]*\.sh)$|^-[a-z]*c$")
+_READS_LINES = re.compile(rf"{_SHELL}|(?:^|/)(?:sshpass|watch|xargs|parallel|[^ ]*\.sh)$")
 """A word of a command that is a shell or a script, or gives words to one."""
 _SHOWN_WORDS = 6
 _FEW = 200
