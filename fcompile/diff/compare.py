@@ -58,12 +58,13 @@ def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> 
 
 
 def _mappings(before: dict[str, Any], after: dict[str, Any], field: Field, path: str) -> Iterator[Difference]:
-    fields = types(NEWEST)[field.ref] if field.kind == "object" and field.ref else {}
+    type_name = field.ref if field.kind == "object" else ""
+    fields = types(NEWEST)[type_name] if type_name else {}
+    usual = {name: value for name, value in FILLED_IN.get(type_name, {}).items() if not isinstance(value, dict)}
     inner = field._replace(kind=field.items, items="") if field.kind == "map" else ANY
-    usual = FILLED_IN.get(field.ref or "", {})
     for key in before | after:
         # What is left out, or was dropped since it only repeats the default, is shown as what it means.
-        filled_in = ABSENT if isinstance(usual.get(key), dict) else usual.get(key, ABSENT)
+        filled_in = usual.get(key, ABSENT)
         yield from differences(before.get(key, filled_in), after.get(key, filled_in), fields.get(key, inner), join(path, key))
 
 
