@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fcontroller.act import dispatcher as module
-from fcontroller.act.dispatcher import AT_A_TIME, GUARANTEED, PER_TENANT, Dispatcher, Priority
+from fcontroller.act.dispatcher import AT_A_TIME, GUARANTEED, PER_TENANT, Dispatcher, Group, Priority
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Unwanted, collection, path_of, target_of
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
@@ -273,6 +273,98 @@ def test_tenants_take_turns() -> None:
         counts = Counter(namespace for _, _, namespace in server.sent)
         assert max(counts.values()) - min(counts.values()) <= PER_TENANT
         await asyncio.gather(*many)
+
+    in_virtual_time(work)
+
+
+async def created(api: Dispatcher, name: str, pods: int, done: list[str]) -> None:
+    """Have the Pods of a Framework created, a few at a time; each writes down the Framework's name when it is there."""
+    group = Group()
+    group.left = asked = pods
+
+    async def work() -> None:
+        nonlocal asked
+        while asked:
+            asked -= 1
+            await create(api, "a", group=group)
+            group.left -= 1
+            done.append(name)
+
+    await asyncio.gather(*(work() for _ in range(8)))
+
+
+def test_one_framework_of_a_namespace_after_the_other_has_its_pods_created() -> None:
+    """Where all grew alike, each held resources, and none had all of its Pods until the end."""
+
+    async def work(loop: VirtualLoop) -> None:
+        api, done = Dispatcher(Slow(lambda namespace, method: 0.1)), list[str]()
+        await asyncio.gather(*(created(api, f"train{number}", 100, done) for number in range(20)))
+        last = {name: at for at, name in enumerate(done)}
+        assert [end <= 100 * (number + 4) for number, end in enumerate(sorted(last.values()))] == [True] * 20
+
+    in_virtual_time(work)
+
+
+def test_a_framework_that_lacks_few_pods_does_not_wait_for_one_that_lacks_many() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        api, done = Dispatcher(Slow(lambda namespace, method: 0.1)), list[str]()
+        large = [loop.create_task(created(api, f"large{number}", 1000, done)) for number in range(10)]
+        await asyncio.sleep(1)
+        assert await took(created(api, "small", 5, done)) < 0.5
+        assert await took(asyncio.gather(*large)) > 20
+
+    in_virtual_time(work)
+
+
+def test_a_large_framework_goes_on_beside_small_ones_without_an_end() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        api, done = Dispatcher(Slow(lambda namespace, method: 0.1)), list[str]()
+
+        async def small() -> None:
+            while True:
+                await created(api, "small", 5, done)
+
+        endless = [loop.create_task(small()) for _ in range(30)]
+        await asyncio.sleep(1)
+        began = len(done)
+        await created(api, "large", 100, done)
+        assert len(done) < began + 1000
+        await give_up(api, endless)
+
+    in_virtual_time(work)
+
+
+def test_frameworks_whose_pods_hang_do_not_hold_up_another_one() -> None:
+    """As where a webhook looks at some Pods alone. What hangs keeps few Pods from being asked for of what does not."""
+
+    class SlowPods(Slow):
+        async def request(self, method: str, path: str, body: Body | None = None, *others: Any) -> Answer:
+            return Answer(200, await asyncio.sleep(WEBHOOK if body == b"hangs" else 0.01, {}))
+
+    async def work(loop: VirtualLoop) -> None:
+        api = Dispatcher(SlowPods(lambda namespace, method: 0))
+        bad = [Group() for _ in range(10)]
+        hanging = [
+            loop.create_task(api.request("POST", collection("pods", "a"), b"hangs", group=group)) for _ in range(30) for group in bad
+        ]
+        await asyncio.sleep(30)
+        good = Group()
+        good.left = 1000
+        assert await took(asyncio.gather(*(create(api, "a", group=good) for _ in range(50)))) < WEBHOOK + SOON
+        await give_up(api, hanging)
+
+    in_virtual_time(work)
+
+
+def test_who_gives_up_at_the_same_time_as_a_turn_comes_leaves_nothing_behind() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        api = Dispatcher(Slow(lambda namespace, method: 0.01))
+        many = [loop.create_task(create(api, "a")) for _ in range(100)]
+        await asyncio.sleep(0.005)
+        for task in many:
+            task.cancel()  # Those under way leave first, and others have their turns.
+        await asyncio.gather(*many, return_exceptions=True)
+        assert (api.under_way, sum(api.waiting.values())) == (0, 0)
 
     in_virtual_time(work)
 

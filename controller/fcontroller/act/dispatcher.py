@@ -2,6 +2,9 @@
 
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
 stores a status, ends an attempt, reads, or deletes Pods; then the creation of Pods, and Events; but every fourth turn is for the latter.
+Of the Frameworks of a namespace the one that lacks fewest Pods has its Pods created first: so one after the other has all of its Pods. If
+all grew alike, each would hold nodes while it waits for its last Pod. Every eighth turn is for the Framework that has waited longest.
+
 The number of requests that a tenant may have under way is limited, and so is that of each kind. Two of a kind may go whatever the others
 do: while writes of ConfigMaps and Services, and deletions and creations of Pods, all hang in a webhook, statuses are still stored. A
 request that hangs does not hold up the other tenants. None hangs because the server is slow for everybody. A request that is told to come
@@ -16,9 +19,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from enum import IntEnum
+from itertools import chain
 from types import MappingProxyType
 
 from fcontroller.act.retry import BUSY, QUEUED, SILENT, SLOW
@@ -81,6 +85,18 @@ _PAUSED_TOGETHER = (Priority.CREATION, Priority.EVENT)
 """Kinds of which all wait after one was told to."""
 _NOT_OF_PODS = (Priority.URGENT, Priority.INTENT, Priority.END)
 _OBJECTS = ("configmaps", "services")
+_OLDEST_EVERY = 8
+"""Of so many turns to create a Pod one is for the Framework that has waited longest: small ones may come all the time."""
+
+
+class Group:
+    """Requests of one kind that belong together, as the creations of one Framework's Pods do."""
+
+    def __init__(self) -> None:
+        self.left = 0
+        """How many Pods of the Framework do not run yet."""
+        self.hangs = False
+        """Whether the last of its requests of which that is known has hung, as in a webhook."""
 
 
 class _Phase(IntEnum):
@@ -93,11 +109,53 @@ class _Phase(IntEnum):
 class _Waiter:
     """A request, from when it asks for its turn."""
 
-    def __init__(self, tenant: _Tenant, priority: Priority) -> None:
-        self.tenant, self.priority = tenant, priority
+    def __init__(self, tenant: _Tenant, priority: Priority, group: Group) -> None:
+        self.tenant, self.priority, self.group = tenant, priority, group
         self.since = asyncio.get_running_loop().time()
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.phase = _Phase.WAITING
+
+
+class _Queue:
+    """The requests of one kind that wait: one group after the other, and of a group the one that has waited longest."""
+
+    def __init__(self) -> None:
+        self._groups: dict[Group, OrderedDict[_Waiter, None]] = {}
+        """The one that has had some waiting for longest is the first."""
+        self._turns = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._groups.values()))
+
+    def __iter__(self) -> Iterator[_Waiter]:
+        return chain.from_iterable(self._groups.values())
+
+    def ahead(self, group: Group) -> int:
+        """Return how many requests go before one more of a group."""
+        rank = _rank(group)
+        return sum(len(waiting) for other, waiting in self._groups.items() if _rank(other) <= rank)
+
+    def append(self, waiter: _Waiter) -> None:
+        self._groups.setdefault(waiter.group, OrderedDict())[waiter] = None
+
+    def first(self) -> _Waiter | None:
+        """Return the request that goes next."""
+        if not self._groups:
+            return None
+        is_for_oldest = len(self._groups) == 1 or self._turns % _OLDEST_EVERY == _OLDEST_EVERY - 1
+        group = next(iter(self._groups)) if is_for_oldest else min(self._groups, key=_rank)
+        return next(iter(self._groups[group]))
+
+    def take(self, waiter: _Waiter) -> None:
+        """Take out a request whose turn it is."""
+        self._turns += 1
+        self.remove(waiter)
+
+    def remove(self, waiter: _Waiter) -> None:
+        waiting = self._groups[waiter.group]
+        del waiting[waiter]
+        if not waiting:
+            del self._groups[waiter.group]
 
 
 class _Tenant:
@@ -105,7 +163,9 @@ class _Tenant:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.waiting: dict[Priority, deque[_Waiter]] = {priority: deque() for priority in Priority}
+        self.waiting = {priority: _Queue() for priority in Priority}
+        self.group = Group()
+        """Of requests that belong to no other."""
         self.under_way = dict.fromkeys(Priority, 0)
         self.hanging = 0
         """How many of those under way hang."""
@@ -121,7 +181,7 @@ class _Tenant:
 
     def is_idle(self, now: float) -> bool:
         """Return whether there is nothing to remember."""
-        return not self.total and not any(self.waiting.values()) and now >= max(self.paused_until.values())
+        return not self.total and not any(map(len, self.waiting.values())) and now >= max(self.paused_until.values())
 
     def next(self, now: float, most: int, least: Mapping[Priority, int] = MappingProxyType({})) -> _Waiter | None:
         """Take out the request that goes next; return None if none may go now.
@@ -139,18 +199,16 @@ class _Tenant:
         passes = len(found) > 1 and self._ahead >= _AHEAD
         self._ahead = 0 if passes or len(found) == 1 else self._ahead + 1
         first = min(found[1:], key=_since) if passes else found[0]
-        return self.waiting[first.priority].popleft()
+        self.waiting[first.priority].take(first)
+        return first
 
     def _first(self, priority: Priority, now: float, may_have: Mapping[Priority, int]) -> _Waiter | None:
-        """Return the request of a kind that has waited longest, if it may go now.
+        """Return the request of a kind that goes next, if it may go now.
 
         :param may_have: how many of each kind may be under way.
         """
-        waiting = self.waiting[priority]
-        while waiting and waiting[0].turn.done():  # The caller may have given up waiting.
-            waiting.popleft()
-        may_go = waiting and now >= self.paused_until[priority] and self.under_way[priority] < may_have.get(priority, 0)
-        return waiting[0] if may_go else None
+        may_go = now >= self.paused_until[priority] and self.under_way[priority] < may_have.get(priority, 0)
+        return self.waiting[priority].first() if may_go else None
 
 
 class Dispatcher(Api):
@@ -177,6 +235,7 @@ class Dispatcher(Api):
         query: Query | None = None,
         projection: Projection = Projection.WHOLE,
         wanted: Wanted = always,
+        group: Group | None = None,
     ) -> Answer:
         target = target_of(path)
         priority, loop = _priority(method, target), asyncio.get_running_loop()
@@ -185,7 +244,8 @@ class Dispatcher(Api):
             tenant = self._tenants.get(target.namespace)
             if tenant is None:
                 tenant = self._tenants[target.namespace] = _Tenant(target.namespace)
-            waiter, thrown_away = self._queue(tenant, priority), False
+            of = group if group is not None and priority is Priority.CREATION else tenant.group
+            waiter, thrown_away = self._queue(tenant, priority, of), False
             try:
                 await waiter.turn
                 patience = min(patience, loop.time() + _PATIENCE)
@@ -213,14 +273,23 @@ class Dispatcher(Api):
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._api.watch(path, query, projection)
 
-    def when(self, wanted: Wanted) -> Api:
-        """Return what sends requests like this dispatcher, but of writes only those that are wanted. For others it raises Unwanted."""
-        return _When(self, wanted)
+    def when(self, wanted: Wanted, group: Group | None = None) -> Api:
+        """Return what sends requests like this dispatcher, but of writes only those that are wanted. For others it raises Unwanted.
 
-    def is_crowded(self, namespace: str, priority: Priority) -> bool:
-        """Return whether so many requests of a kind wait that one more would not be sent sooner for waiting too."""
+        :param group: what the creations of Pods belong to.
+        """
+        return _When(self, wanted, group)
+
+    def is_crowded(self, namespace: str, priority: Priority, group: Group | None = None) -> bool:
+        """Return whether so many requests of a kind wait that one more would not be sent sooner for waiting too.
+
+        :param group: what one more would belong to; None: whatever goes last.
+        """
         tenant = self._tenants.get(namespace)
-        return tenant is not None and len(tenant.waiting[priority]) >= _MOST[priority]
+        if tenant is None:
+            return False
+        waiting = tenant.waiting[priority]
+        return (len(waiting) if group is None else waiting.ahead(group)) >= _MOST[priority]
 
     def silence(self, namespace: str, priority: Priority | None = None, *, sent: bool = False) -> str:
         """Return why a request of a namespace has had no answer for long: it may wait for its turn, or as the server has asked.
@@ -232,7 +301,7 @@ class Dispatcher(Api):
             return SILENT
         if asyncio.get_running_loop().time() < max([tenant.paused_until[kind] for kind in kinds]):
             return BUSY
-        return QUEUED if any([tenant.waiting[kind] for kind in kinds]) and not sent else SILENT
+        return QUEUED if any([len(tenant.waiting[kind]) for kind in kinds]) and not sent else SILENT
 
     @property
     def waiting(self) -> Mapping[Priority, int]:
@@ -243,7 +312,7 @@ class Dispatcher(Api):
     def longest_wait(self, priority: Priority) -> float:
         """Return for how many seconds the request that has waited longest waits for its turn."""
         now = asyncio.get_running_loop().time()
-        waiting = (waiter for tenant in self._tenants.values() for waiter in tenant.waiting[priority] if not waiter.turn.done())
+        waiting = (waiter for tenant in self._tenants.values() for waiter in tenant.waiting[priority])
         return max((now - waiter.since for waiter in waiting), default=0)
 
     @property
@@ -256,8 +325,8 @@ class Dispatcher(Api):
     def under_way(self) -> int:
         return self._count[_Phase.ACTIVE] + self._count[_Phase.HANGING]
 
-    def _queue(self, tenant: _Tenant, priority: Priority) -> _Waiter:
-        waiter = _Waiter(tenant, priority)
+    def _queue(self, tenant: _Tenant, priority: Priority, group: Group) -> _Waiter:
+        waiter = _Waiter(tenant, priority, group)
         tenant.waiting[priority].append(waiter)
         self._advance(tenant)
         return waiter
@@ -265,7 +334,9 @@ class Dispatcher(Api):
     def _leave(self, waiter: _Waiter) -> None:
         """Give up a request's slot, or its place in the queue."""
         waiter.turn.cancel()
-        if waiter.phase is not _Phase.WAITING:
+        if waiter.phase is _Phase.WAITING:
+            waiter.tenant.waiting[waiter.priority].remove(waiter)
+        else:
             waiter.tenant.under_way[waiter.priority] -= 1
             self._enter(waiter, _Phase.DONE)
             self._advance(waiter.tenant)
@@ -304,12 +375,15 @@ class Dispatcher(Api):
         waiter.tenant.under_way[waiter.priority] += 1
         self._enter(waiter, _Phase.ACTIVE)
         self._begun.append((now, waiter))
-        waiter.turn.set_result(None)
+        if not waiter.turn.done():  # Otherwise its caller was just cancelled, and will leave at once.
+            waiter.turn.set_result(None)
 
     def _enter(self, waiter: _Waiter, phase: _Phase) -> None:
         self._count[waiter.phase] -= 1
         self._count[phase] += 1
         waiter.tenant.hanging += (phase is _Phase.HANGING) - (waiter.phase is _Phase.HANGING)
+        if phase is _Phase.HANGING or waiter.phase is _Phase.ACTIVE:
+            waiter.group.hangs = phase is _Phase.HANGING
         waiter.phase = phase
 
     @property
@@ -331,13 +405,14 @@ class Dispatcher(Api):
 
 
 class _When(Api):
-    def __init__(self, dispatcher: Dispatcher, wanted: Wanted) -> None:
-        self._dispatcher, self._wanted = dispatcher, wanted
+    def __init__(self, dispatcher: Dispatcher, wanted: Wanted, group: Group | None) -> None:
+        self._dispatcher, self._wanted, self._group = dispatcher, wanted, group
 
     async def request(
         self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
-        return await self._dispatcher.request(method, path, body, query, projection, always if method == "GET" else self._wanted)
+        wanted = always if method == "GET" else self._wanted
+        return await self._dispatcher.request(method, path, body, query, projection, wanted, self._group)
 
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._dispatcher.watch(path, query, projection)
@@ -345,6 +420,10 @@ class _When(Api):
 
 def _since(waiter: _Waiter) -> float:
     return waiter.since
+
+
+def _rank(group: Group) -> tuple[bool, int]:
+    return group.hangs, group.left
 
 
 def _priority(method: str, target: Target) -> Priority:

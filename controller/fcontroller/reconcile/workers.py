@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from fcompile.model.framework import restart_of
 from fcontroller.act import requests
-from fcontroller.act.dispatcher import Priority
+from fcontroller.act.dispatcher import Group, Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import QUEUED, SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
@@ -135,6 +135,7 @@ class Workers:
         self._creating: set[_Job] = set()
         self._others: set[_Job] = set()
         """Under way."""
+        self._pods = Group()
         self._purged = (0, 0)
         self._attempt: Attempt | None = None
         self._paused = self._stopped = False
@@ -146,9 +147,13 @@ class Workers:
     @property
     def are_kept_busy(self) -> bool:
         """Return whether the namespace is crowded with requests, and enough of ours wait for their turn: no more need to be added yet."""
-        enough = _IN_A_CROWD // 2
-        creations = len(self._creating) > enough and self.is_crowded(Priority.CREATION)
-        return creations or (len(self._others) > enough and self.is_crowded(Priority.DELETION))
+        others = len(self._others) > _IN_A_CROWD // 2 and self.is_crowded(Priority.DELETION)
+        return others or (self.is_crowded(Priority.CREATION) and len(self._creating) > (_IN_A_CROWD if self._waits else _AT_A_TIME) // 2)
+
+    @property
+    def _waits(self) -> bool:
+        """Return whether so many Pods of other Frameworks go first that one more of ours would not be made sooner for waiting too."""
+        return self._dependencies.api.is_crowded(self._namespace, Priority.CREATION, self._pods)
 
     def is_crowded(self, priority: Priority) -> bool:
         """Return whether so many requests of the namespace wait that one more would not be sent sooner for waiting too."""
@@ -257,6 +262,7 @@ class Workers:
         if resumes or asks != self._asks:
             self._refusals.forget()
         self._paused, self._asks = paused, asks
+        self._pods.left = sum([role.starting for role in status.roles])
         self._purge(status)
         for job in self._others:
             if isinstance(job.action, actions.CreateConfigMap) and not self._may_send(job, now):
@@ -341,7 +347,7 @@ class Workers:
         """Take out the actions that may begin now."""
         creating, held = self.creating, deque[_Job]()
         others = _IN_A_CROWD if self.is_crowded(Priority.DELETION) else _AT_A_TIME
-        creations = _IN_A_CROWD if self.is_crowded(Priority.CREATION) else 2 * _AT_A_TIME
+        creations = _IN_A_CROWD if self._waits else 2 * _AT_A_TIME
         while self._waiting and (self._waiting[0].key is None or len(self._others) < others):
             job = self._waiting.popleft()
             if creating and isinstance(job.action, actions.DeleteConfigMap):
@@ -370,7 +376,8 @@ class Workers:
                 break
             try:
                 decided = partial(self._is_decided, job, began, context)
-                return await perform(self._dependencies, job.action, began, decided, partial(self._is_wanted, job, decided))
+                wanted = partial(self._is_wanted, job, decided)
+                return await perform(self._dependencies, job.action, began, decided, wanted, self._pods)
             except Unwanted:
                 if self._stopped or not self._may_send(job, context()):
                     raise  # Otherwise Pods are made from another intent by now.
