@@ -98,6 +98,12 @@ _ENDS: Final = (
     "which tasks end the attempt is said by each role's `frameworkAttemptCompletionPolicy`: `minSucceededTaskCount`, `minFailedTaskCount`"
 )
 _GANG: Final = "all Pods are always created, and a scheduler that knows gangs places them together: `schedulerName` in the Pod's `spec`"
+_QUEUE: Final = (
+    "a queue is named in the `metadata` of the Pods, as its scheduler reads it: the label `kueue.x-k8s.io/queue-name`, or the annotation"
+    " `scheduling.volcano.sh/queue-name`"
+)
+_PROCESSES: Final = "how many processes a Pod starts is said to its program, as `torchrun --nproc-per-node=8`"
+_NETWORK: Final = "a Pod that uses the network of its node has `hostNetwork: true` in its `spec`"
 _JOBS: Final = {
     "jaxReplicaSpecs": "JAXJob",
     "mpiReplicaSpecs": "MPIJob",
@@ -135,9 +141,12 @@ _ELSEWHERE: Final = {
     "slotsPerWorker": f"slots are told to `mpirun`, in its host file; {_GPU}",
     **dict.fromkeys(("suspend", "suspended", "paused", "pause"), _SUSPENDED),
     **dict.fromkeys(("minReplicas", "maxReplicas", "elasticPolicy"), _ELASTIC),
-    **dict.fromkeys(("successPolicy", "failurePolicy"), _ENDS),
+    **dict.fromkeys(("successPolicy", "failurePolicy", "policies"), _ENDS),
     **dict.fromkeys(("minAvailable", "minMember"), _GANG),
     **dict.fromkeys(("gpu", "gpus", "gpuCount", "numGpus"), _GPU),
+    **dict.fromkeys(("queue", "queueName"), _QUEUE),
+    **dict.fromkeys(("nprocPerNode", "nproc_per_node", "numProcPerNode"), _PROCESSES),
+    **dict.fromkeys(("network", "networkMode"), _NETWORK),
     **_COUNTED,
     **{field: f"it is a {kind}'s; `fcompile convert` makes a Framework of one" for field, kind in _JOBS.items()},
 }
@@ -152,14 +161,19 @@ _DEADLINE: Final = dict.fromkeys(
 )
 _NONE_IN_A_TEMPLATE: Final = dict.fromkeys(("apiVersion", "kind", "status"), "a Pod template has none; remove it")
 _IN_RESOURCES: Final = "write it in `requests` or `limits`, one level down"
-_GPUS: Final[dict[str, str]] = {word: advice for word, advice in _ELSEWHERE.items() if advice is _GPU}
+_FOR_A_POD: Final[dict[str, str]] = {word: advice for word, advice in _ELSEWHERE.items() if advice in (_GPU, _QUEUE, _PROCESSES, _NETWORK)}
+_AT_ONCE: Final = dict.fromkeys(
+    ("backoff", "backoffSeconds", "backoffPeriodSeconds", "delay", "delaySeconds", "interval", "retryDelaySec"),
+    "a retry begins at once, or, after a conflict over resources, when the settings of the controller say; remove it",
+)
 _LACKING: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": _ELSEWHERE | _TRIED_AGAIN,
     "TaskRole": _ELSEWHERE | _ALL_END | _DEADLINE,
     "TaskSpec": _ELSEWHERE | _ALL_END | _DEADLINE,
-    "PodTemplateSpec": _GPUS | _ALL_END | _DEADLINE | _NONE_IN_A_TEMPLATE | _NOT_OF_A_POD,
-    "PodSpec": _GPUS | _ALL_END | _NOT_OF_A_POD,
-    "Container": _GPUS,
+    "PodTemplateSpec": _FOR_A_POD | _ALL_END | _DEADLINE | _NONE_IN_A_TEMPLATE | _NOT_OF_A_POD,
+    "PodSpec": _FOR_A_POD | _ALL_END | _NOT_OF_A_POD,
+    "Container": _FOR_A_POD,
+    "RetryPolicy": _AT_ONCE,
     "ResourceRequirements": dict.fromkeys(("cpu", "memory", "ephemeral-storage"), _IN_RESOURCES),
 }
 """By type: the fields that are looked for there and are not its own, each with what to do instead."""

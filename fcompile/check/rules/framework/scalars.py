@@ -138,7 +138,7 @@ def _any_string(value: Any, path: Path, step: str | int, walk: Walk, values: Col
     if type(value) is str:
         return
     if isinstance(value, dict | list):
-        wrong_type(value, "a string", path, step, walk, _advice_to_quote(value) if isinstance(step, int) else "")
+        wrong_type(value, "a string", path, step, walk, _advice_to_quote(value) if isinstance(step, int) else _advice_to_join(value))
         return
     here = (*path, step)
     source = walk.source(here)
@@ -159,6 +159,13 @@ def _advice_to_quote(value: dict[str, Any] | list[Any]) -> str:
     """Return that an item is to be quoted if it may be a text with a colon in it, such as `echo "loss: 3"`; empty: it is none."""
     alone = isinstance(value, dict) and len(value) == 1 and not any(isinstance(inner, dict | list) for inner in value.values())
     return "quote the whole of it if it is one text, since `: ` makes a mapping of it" if alone else ""
+
+
+def _advice_to_join(value: dict[str, Any] | list[Any]) -> str:
+    """Return how an image is written that is given in parts, as in the values of a Helm chart; empty: it is none."""
+    parts = [str(value[part]) for part in ("repository", "tag") if value.get(part)] if isinstance(value, dict) else []
+    image = ":".join(parts)
+    return f"write `{image}`" if re.fullmatch("[A-Za-z0-9:._/-]{1,80}", image) else ""
 
 
 def _unknown_value(value: str, field: Field, owner: str, name: str, path: Path, step: str | int, walk: Walk) -> None:

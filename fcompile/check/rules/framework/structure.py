@@ -217,6 +217,7 @@ _FOR_A_WORD = {
     "EnvFromSource": (_WORD, f"- configMapRef: {_NAME}` or `- secretRef: {_NAME}"),
     "EnvVar": ("([A-Za-z0-9_]{1,40})=([A-Za-z0-9 ._:/@,+-]{0,60})", '- {{name: {0}, value: "{1}"}}'),
     "EnvVarSource": (r"((?:metadata|spec|status)\.[A-Za-z.]{1,40})", "{{fieldRef: {{fieldPath: {0}}}}}"),
+    "Volume": ("[^`]+", "- {{name: …, persistentVolumeClaim: {{claimName: …}}}}` or `- {{name: …, emptyDir: {{}}}}"),
     "VolumeMount": ("(?:([a-z0-9-]{1,63}):)?(/[A-Za-z0-9._/-]{0,80})", "- {{name: {0}, mountPath: {1}}}"),
 }
 """Objects that others write as a word: what it is like, and the form that they have."""
