@@ -928,6 +928,43 @@ def test_credentials_are_used_while_no_others_come_and_the_server_accepts_them(p
     run(uvloop.new_event_loop, test())
 
 
+def test_a_plugin_that_hangs_for_ever_is_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that did not lead was without credentials until somebody restarted it."""
+    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
+    monkeypatch.setattr(client, "_PATIENCE", 0.1)
+    monkeypatch.setattr(client, "_REQUEST_TIMEOUT", 0.2)
+    monkeypatch.setattr(client, "_HANGS", 1.0)
+    expired = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}"
+    asked, goes_on = count(), Event()
+
+    def headers() -> dict[str, str]:
+        number = next(asked)
+        if number == 1:
+            goes_on.wait(30)
+        return {"Authorization": f"Bearer {number}"}
+
+    async def test() -> None:
+        ok = LENGTH.replace(BODY, b'{"a": "bcde"}')
+        server = Server(ok, expired, ok)
+        async with server.origin():
+            user = Client(plain.Server(server.url, None, headers))
+            try:
+                assert (await user.request("GET", "/api/v1/pods")).ok
+                assert (await user.request("GET", "/api/v1/pods")).code == 401
+                for _ in range(3):
+                    with pytest.raises(Unreachable, match=r"no credentials: none came for 0\.2 s"):
+                        await user.request("GET", "/api/v1/pods")
+                await asyncio.sleep(1)
+                assert (await user.request("GET", "/api/v1/pods")).ok
+                assert b"Bearer 2" in server.asked[-1]
+                assert next(asked) == 3
+            finally:
+                goes_on.set()
+                await user.close()
+
+    run(uvloop.new_event_loop, test())
+
+
 def test_a_late_refusal_of_old_credentials_does_not_drop_the_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a plugin that failed from then on, none were left, though the server accepted them."""
     monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)

@@ -37,6 +37,9 @@ _PATIENCE = 1.0
 """Seconds that a request waits for new credentials while there are old ones."""
 _TIME_HOLDS = 10
 """Seconds after which the server's clock is looked at again."""
+_HANGS, _LONGEST_HANGS = 60.0, 3600.0
+"""Seconds after which credentials are asked for anew although the last question has no answer, and the most: it is twice as long each time,
+since each leaves a thread and a process behind."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
 """As audit logs know us."""
 T = TypeVar("T")
@@ -66,6 +69,8 @@ class Client(Api):
         self._asking: asyncio.Task[str] | None = None
         self._asked = float("-inf")
         """When credentials were asked for last, by the monotonic clock."""
+        self._hangs = _HANGS
+        """Seconds after which that counts as unanswered."""
         self._told: tuple[float, float] | None = None
         """The time that the server told last, and the monotonic clock then, both in seconds."""
 
@@ -145,7 +150,9 @@ class Client(Api):
         """
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
-            if self._asking is None or self._asking.done():
+            answered = self._asking is None or self._asking.done()
+            if answered or time.monotonic() >= self._asked + self._hangs:
+                self._hangs = self._hangs if answered else min(2 * self._hangs, _LONGEST_HANGS)
                 self._asking, self._asked = asyncio.create_task(self._authorize()), time.monotonic()
             # While the server accepts the last ones, a plugin that hangs or fails must not cost the lease.
             patience = max(self._asked + _PATIENCE - time.monotonic(), 0) if self._headers else _REQUEST_TIMEOUT
@@ -163,7 +170,7 @@ class Client(Api):
             self._headers = {**_AGENT, **await _in_thread(self._server.headers)}
         except Exception as error:  # Of a file that is being replaced, or of a plugin.
             return str(error) or type(error).__name__
-        self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
+        self._authorized_until, self._hangs = time.monotonic() + _AUTHORIZED_FOR, _HANGS
         return ""
 
 
