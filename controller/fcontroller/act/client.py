@@ -150,13 +150,15 @@ class Client(Api):
         """
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
-            answered = self._asking is None or self._asking.done()
-            if answered or time.monotonic() >= self._asked + self._hangs:
+            asking = self._asking
+            answered = asking is None or asking.done()
+            if asking is None or answered or time.monotonic() >= self._asked + self._hangs:
                 self._hangs = self._hangs if answered else min(2 * self._hangs, _LONGEST_HANGS)
-                self._asking, self._asked = asyncio.create_task(self._authorize()), time.monotonic()
+                asking = self._asking = asyncio.create_task(self._authorize())
+                self._asked = time.monotonic()
             # While the server accepts the last ones, a plugin that hangs or fails must not cost the lease.
             patience = max(self._asked + _PATIENCE - time.monotonic(), 0) if self._headers else _REQUEST_TIMEOUT
-            done, _ = await asyncio.wait((asking := self._asking,), timeout=patience)
+            done, _ = await asyncio.wait((asking,), timeout=patience)
             problem = asking.result() if done else f"none came for {_REQUEST_TIMEOUT} s"
             if problem and not self._headers:
                 raise Unreachable(f"there are no credentials: {problem}")
