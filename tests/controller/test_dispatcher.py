@@ -290,7 +290,7 @@ async def created(api: Dispatcher, name: str, pods: int, done: list[str]) -> Non
             group.left -= 1
             done.append(name)
 
-    await asyncio.gather(*(work() for _ in range(8)))
+    await asyncio.gather(*(work() for _ in range(32)))
 
 
 def test_one_framework_of_a_namespace_after_the_other_has_its_pods_created() -> None:
@@ -325,11 +325,45 @@ def test_a_large_framework_goes_on_beside_small_ones_without_an_end() -> None:
                 await created(api, "small", 5, done)
 
         endless = [loop.create_task(small()) for _ in range(30)]
+        # It is older, and always has something waiting.
+        endless += [loop.create_task(created(api, "huge", 1_000_000, done))]
         await asyncio.sleep(1)
         began = len(done)
         await created(api, "large", 100, done)
-        assert len(done) < began + 1000
+        assert len(done) < began + 2000
         await give_up(api, endless)
+
+    in_virtual_time(work)
+
+
+def test_a_moment_in_which_the_server_is_slow_does_not_change_the_order_for_long() -> None:
+    """Those that had nearly all of their Pods were the last ones then, since their requests had hung."""
+
+    async def work(loop: VirtualLoop) -> None:
+        api, done = Dispatcher(Slow(lambda namespace, method: 1.5 if 2 <= loop.passed < 2.1 else 0.1)), list[str]()
+        await asyncio.gather(*(created(api, f"train{number}", 300, done) for number in range(20)))
+        last = {name: at for at, name in enumerate(done)}
+        first = Counter(done[:480])  # Until then.
+        assert max(last[name] for name, made in first.items() if 50 < made < 300) < 2200
+
+    in_virtual_time(work)
+
+
+def test_to_find_the_next_of_thousands_of_frameworks_takes_no_longer_than_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+
+    def rank(group: Group, now: float) -> tuple[bool, int, int]:
+        nonlocal looked
+        looked += 1
+        return original(group, now)
+
+    original = Group.rank
+    monkeypatch.setattr(Group, "rank", rank)
+
+    async def work(loop: VirtualLoop) -> None:
+        api, done = Dispatcher(Slow(lambda namespace, method: 0.1)), list[str]()
+        await asyncio.gather(*(created(api, f"train{number}", 1, done) for number in range(5000)))
+        assert looked < 100 * len(done)
 
     in_virtual_time(work)
 
@@ -343,10 +377,12 @@ def test_frameworks_whose_pods_hang_do_not_hold_up_another_one() -> None:
 
     async def work(loop: VirtualLoop) -> None:
         api = Dispatcher(SlowPods(lambda namespace, method: 0))
-        bad = [Group() for _ in range(10)]
-        hanging = [
-            loop.create_task(api.request("POST", collection("pods", "a"), b"hangs", group=group)) for _ in range(30) for group in bad
-        ]
+
+        async def bad(group: Group) -> None:
+            while True:
+                await api.request("POST", collection("pods", "a"), b"hangs", group=group)
+
+        hanging = [loop.create_task(bad(group)) for group in (Group(), Group(), Group()) for _ in range(8)]
         await asyncio.sleep(30)
         good = Group()
         good.left = 1000

@@ -3,7 +3,8 @@
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
 stores a status, ends an attempt, reads, or deletes Pods; then the creation of Pods, and Events; but every fourth turn is for the latter.
 Of the Frameworks of a namespace the one that lacks fewest Pods has its Pods created first: so one after the other has all of its Pods. If
-all grew alike, each would hold nodes while it waits for its last Pod. Every eighth turn is for the Framework that has waited longest.
+all grew alike, each would hold nodes while it waits for its last Pod. Those whose requests hang come last. Every eighth turn is for the
+request that has waited longest.
 
 The number of requests that a tenant may have under way is limited, and so is that of each kind. Two of a kind may go whatever the others
 do: while writes of ConfigMaps and Services, and deletions and creations of Pods, all hang in a webhook, statuses are still stored. A
@@ -22,7 +23,7 @@ import random
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from enum import IntEnum
-from itertools import chain
+from itertools import chain, count
 from types import MappingProxyType
 
 from fcontroller.act.retry import BUSY, QUEUED, SILENT, SLOW
@@ -77,7 +78,8 @@ _LEAST = dict.fromkeys(Priority, 2)
 _LEAST_IN_A_CROWD = {Priority.URGENT: 1, Priority.END: 1}
 """The same of one that has what is guaranteed, while `_MOST_HANGING` hang: what stores a status, or ends an attempt."""
 _RANKS = ((Priority.URGENT, Priority.INTENT, Priority.END, Priority.DELETION, Priority.OWNERS), (Priority.CREATION,), (Priority.EVENT,))
-"""What goes first. Those of one rank go in the order in which they came: a thousand statuses must not keep Pods from being deleted."""
+"""What goes first. Those of one rank go in the order in which they came, but for creations: a thousand statuses must not keep Pods from
+being deleted."""
 _AHEAD = 3
 """Requests of a higher rank that go ahead of one that waits. With more, two thousand Frameworks in a few namespaces got no Pod for minutes:
 their own ConfigMaps and statuses took all slots."""
@@ -86,17 +88,33 @@ _PAUSED_TOGETHER = (Priority.CREATION, Priority.EVENT)
 _NOT_OF_PODS = (Priority.URGENT, Priority.INTENT, Priority.END)
 _OBJECTS = ("configmaps", "services")
 _OLDEST_EVERY = 8
-"""Of so many turns to create a Pod one is for the Framework that has waited longest: small ones may come all the time."""
+"""Of so many turns to create a Pod one is for the Framework whose request has waited longest: small ones may come all the time."""
+_SORTED_FOR = 30e-6
+"""Seconds for each group for which their order holds: to sort them takes a hundredth of that."""
+_SLOW_FOR = 3
+"""After a request that hung its group counts as slow for this many times as long as that took."""
+_NUMBERS = count()
 
 
 class Group:
-    """Requests of one kind that belong together, as the creations of one Framework's Pods do."""
+    """Requests that belong together, as the creations of one Framework's Pods do."""
 
     def __init__(self) -> None:
         self.left = 0
-        """How many Pods of the Framework do not run yet."""
-        self.hangs = False
-        """Whether the last of its requests of which that is known has hung, as in a webhook."""
+        """How many are still to be answered, those that do not wait for their turn yet included."""
+        self.hanging = 0
+        """How many hang."""
+        self.slow_until = float("-inf")
+        """Until when it counts as slow, by the clock of the loop: one of its requests has hung."""
+        self._number = next(_NUMBERS)
+
+    def is_slow(self, now: float) -> bool:
+        """Return whether its requests hang, as in a webhook that looks at some Pods alone, or did a moment ago."""
+        return self.hanging > 0 or now < self.slow_until
+
+    def rank(self, now: float) -> tuple[bool, int, int]:
+        """Return what the order of groups goes by: the lowest goes first. Of equal ones that is the older, until it has all of its Pods."""
+        return self.is_slow(now), self.left, self._number
 
 
 class _Phase(IntEnum):
@@ -112,39 +130,72 @@ class _Waiter:
     def __init__(self, tenant: _Tenant, priority: Priority, group: Group) -> None:
         self.tenant, self.priority, self.group = tenant, priority, group
         self.since = asyncio.get_running_loop().time()
+        """Since when it waits; then, since when it is under way."""
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.phase = _Phase.WAITING
 
 
 class _Queue:
-    """The requests of one kind that wait: one group after the other, and of a group the one that has waited longest."""
+    """The requests of one kind that wait. Of a group the one goes first that has waited longest."""
 
     def __init__(self) -> None:
         self._groups: dict[Group, OrderedDict[_Waiter, None]] = {}
-        """The one that has had some waiting for longest is the first."""
+        """Those of which any wait."""
+        self._count = 0
+        self._order: list[Group] = []
+        """The groups as they were when they were last sorted. Of some none may wait any more."""
+        self._sorted = float("-inf")
+        """When that was, by the clock of the loop."""
         self._turns = 0
+        self.hanging = 0
+        """How many requests of this kind hang."""
 
     def __len__(self) -> int:
-        return sum(map(len, self._groups.values()))
+        return self._count
 
     def __iter__(self) -> Iterator[_Waiter]:
         return chain.from_iterable(self._groups.values())
 
-    def ahead(self, group: Group) -> int:
-        """Return how many requests go before one more of a group."""
-        rank = _rank(group)
-        return sum(len(waiting) for other, waiting in self._groups.items() if _rank(other) <= rank)
+    def first(self, now: float, most: int) -> _Waiter | None:
+        """Return the request that goes next.
+
+        :param most: how many of this kind may be under way. Where half of them hang, the oldest is looked for among what does not.
+        """
+        if not self._groups:
+            return None
+        if len(self._groups) == 1:
+            group = next(iter(self._groups))
+        elif self._turns % _OLDEST_EVERY == _OLDEST_EVERY - 1:
+            quick = [group for group in self._groups if not group.is_slow(now)] if self.hanging >= most // 2 else []
+            group = min(quick or self._groups, key=self._since)
+        else:
+            group = self._lowest(now)
+        return next(iter(self._groups[group]))
+
+    def _since(self, group: Group) -> float:
+        return next(iter(self._groups[group])).since
+
+    def _lowest(self, now: float) -> Group:
+        """Return the group that goes first. To sort thousands of them takes longer than a request: so that is done now and then."""
+        waiting = (group for group in self._order if group in self._groups)
+        group = next(waiting, None) if now < self._sorted + _SORTED_FOR * len(self._groups) else None
+        if group is None:
+            self._order, self._sorted = sorted(self._groups, key=lambda group: group.rank(now)), now
+            group = self._order[0]
+        return group
+
+    def ahead(self, group: Group, now: float, enough: int) -> int:
+        """Return how many requests go before one more of a group, with its own; if there are enough, not all of them are counted."""
+        rank, found = group.rank(now), 0
+        for other in self._order:
+            if found >= enough or other.rank(now) > rank:
+                break
+            found += len(self._groups.get(other, ()))
+        return found
 
     def append(self, waiter: _Waiter) -> None:
         self._groups.setdefault(waiter.group, OrderedDict())[waiter] = None
-
-    def first(self) -> _Waiter | None:
-        """Return the request that goes next."""
-        if not self._groups:
-            return None
-        is_for_oldest = len(self._groups) == 1 or self._turns % _OLDEST_EVERY == _OLDEST_EVERY - 1
-        group = next(iter(self._groups)) if is_for_oldest else min(self._groups, key=_rank)
-        return next(iter(self._groups[group]))
+        self._count += 1
 
     def take(self, waiter: _Waiter) -> None:
         """Take out a request whose turn it is."""
@@ -154,6 +205,7 @@ class _Queue:
     def remove(self, waiter: _Waiter) -> None:
         waiting = self._groups[waiter.group]
         del waiting[waiter]
+        self._count -= 1
         if not waiting:
             del self._groups[waiter.group]
 
@@ -165,10 +217,8 @@ class _Tenant:
         self.name = name
         self.waiting = {priority: _Queue() for priority in Priority}
         self.group = Group()
-        """Of requests that belong to no other."""
+        """Of all requests that belong to no other."""
         self.under_way = dict.fromkeys(Priority, 0)
-        self.hanging = 0
-        """How many of those under way hang."""
         self.paused_until = dict.fromkeys(Priority, float("-inf"))
         self.has_turn = False
         """Whether it is among those that take turns."""
@@ -178,6 +228,11 @@ class _Tenant:
     @property
     def total(self) -> int:
         return sum(self.under_way.values())
+
+    @property
+    def hanging(self) -> int:
+        """Return how many of those under way hang."""
+        return sum([queue.hanging for queue in self.waiting.values()])
 
     def is_idle(self, now: float) -> bool:
         """Return whether there is nothing to remember."""
@@ -207,8 +262,9 @@ class _Tenant:
 
         :param may_have: how many of each kind may be under way.
         """
-        may_go = now >= self.paused_until[priority] and self.under_way[priority] < may_have.get(priority, 0)
-        return self.waiting[priority].first() if may_go else None
+        most = may_have.get(priority, 0)
+        may_go = now >= self.paused_until[priority] and self.under_way[priority] < most
+        return self.waiting[priority].first(now, _MOST[priority]) if may_go else None
 
 
 class Dispatcher(Api):
@@ -236,6 +292,7 @@ class Dispatcher(Api):
         projection: Projection = Projection.WHOLE,
         wanted: Wanted = always,
         group: Group | None = None,
+        put_off: Callable[[], object] = always,
     ) -> Answer:
         target = target_of(path)
         priority, loop = _priority(method, target), asyncio.get_running_loop()
@@ -267,29 +324,30 @@ class Dispatcher(Api):
                     self._leave(waiter)
             if loop.time() + delay > patience:
                 return answer
+            put_off()
             if priority not in _PAUSED_TOGETHER:
                 await asyncio.sleep(delay)
 
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._api.watch(path, query, projection)
 
-    def when(self, wanted: Wanted, group: Group | None = None) -> Api:
+    def when(self, wanted: Wanted, group: Group | None = None, put_off: Callable[[], object] = always) -> Api:
         """Return what sends requests like this dispatcher, but of writes only those that are wanted. For others it raises Unwanted.
 
         :param group: what the creations of Pods belong to.
+        :param put_off: called when the server has not carried out a request (429), which waits to be sent again.
         """
-        return _When(self, wanted, group)
+        return _When(self, wanted, group, put_off)
 
     def is_crowded(self, namespace: str, priority: Priority, group: Group | None = None) -> bool:
         """Return whether so many requests of a kind wait that one more would not be sent sooner for waiting too.
 
-        :param group: what one more would belong to; None: whatever goes last.
+        :param group: what one more would belong to; None: whatever else waits counts.
         """
-        tenant = self._tenants.get(namespace)
-        if tenant is None:
+        tenant, most = self._tenants.get(namespace), _MOST[priority]
+        if tenant is None or len(tenant.waiting[priority]) < most:
             return False
-        waiting = tenant.waiting[priority]
-        return (len(waiting) if group is None else waiting.ahead(group)) >= _MOST[priority]
+        return group is None or tenant.waiting[priority].ahead(group, asyncio.get_running_loop().time(), most) >= most
 
     def silence(self, namespace: str, priority: Priority | None = None, *, sent: bool = False) -> str:
         """Return why a request of a namespace has had no answer for long: it may wait for its turn, or as the server has asked.
@@ -372,6 +430,7 @@ class Dispatcher(Api):
             self._advance(self._turns[0])
 
     def _begin(self, waiter: _Waiter, now: float) -> None:
+        waiter.since = now
         waiter.tenant.under_way[waiter.priority] += 1
         self._enter(waiter, _Phase.ACTIVE)
         self._begun.append((now, waiter))
@@ -381,9 +440,12 @@ class Dispatcher(Api):
     def _enter(self, waiter: _Waiter, phase: _Phase) -> None:
         self._count[waiter.phase] -= 1
         self._count[phase] += 1
-        waiter.tenant.hanging += (phase is _Phase.HANGING) - (waiter.phase is _Phase.HANGING)
-        if phase is _Phase.HANGING or waiter.phase is _Phase.ACTIVE:
-            waiter.group.hangs = phase is _Phase.HANGING
+        more = (phase is _Phase.HANGING) - (waiter.phase is _Phase.HANGING)
+        waiter.group.hanging += more
+        waiter.tenant.waiting[waiter.priority].hanging += more
+        if more < 0:
+            now = asyncio.get_running_loop().time()
+            waiter.group.slow_until = max(waiter.group.slow_until, now + _SLOW_FOR * (now - waiter.since))
         waiter.phase = phase
 
     @property
@@ -405,14 +467,14 @@ class Dispatcher(Api):
 
 
 class _When(Api):
-    def __init__(self, dispatcher: Dispatcher, wanted: Wanted, group: Group | None) -> None:
-        self._dispatcher, self._wanted, self._group = dispatcher, wanted, group
+    def __init__(self, dispatcher: Dispatcher, wanted: Wanted, group: Group | None, put_off: Callable[[], object]) -> None:
+        self._dispatcher, self._wanted, self._group, self._put_off = dispatcher, wanted, group, put_off
 
     async def request(
         self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
         wanted = always if method == "GET" else self._wanted
-        return await self._dispatcher.request(method, path, body, query, projection, wanted, self._group)
+        return await self._dispatcher.request(method, path, body, query, projection, wanted, self._group, self._put_off)
 
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._dispatcher.watch(path, query, projection)
@@ -420,10 +482,6 @@ class _When(Api):
 
 def _since(waiter: _Waiter) -> float:
     return waiter.since
-
-
-def _rank(group: Group) -> tuple[bool, int]:
-    return group.hangs, group.left
 
 
 def _priority(method: str, target: Target) -> Priority:

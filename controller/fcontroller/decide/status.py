@@ -141,7 +141,7 @@ class Task(Life):
         self.deletion_pending = False
         self.pod_kept = False
         """Whether the finished Pod of the last attempt stays. From then on nothing follows from what becomes of it."""
-        self.text: tuple[object, bytes] | None = None
+        self.text: tuple[tuple[object, ...], bytes] | None = None
         """In a large Framework: the task's JSON and what it was made from (`status_json`)."""
         self.begin_attempt(pod_name, now)
 

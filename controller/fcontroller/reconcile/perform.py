@@ -12,7 +12,7 @@ from fcompile.diagnostics.visible import listed
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import requests
-from fcontroller.act.dispatcher import Dispatcher, Group
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.act.requests import Refused, StillThere
 from fcontroller.api import Api, Json, Projection, Wanted, path_of
@@ -66,14 +66,14 @@ class ActionContext(NamedTuple):
 
 
 async def perform(
-    dependencies: Dependencies, action: actions.Action, context: ActionContext, decided: Wanted, wanted: Wanted, pods: Group | None = None
+    dependencies: Dependencies, action: actions.Action, context: ActionContext, decided: Wanted, when_wanted: Api
 ) -> Result | None:
     """Carry out an action. Raises Refused and Unreachable, after which the action is decided again, and Unwanted.
 
-    :param decided: tells whether the action is still decided, and no pause holds it. :param wanted: the same; called before each creation
-        and deletion is requested, from when on the action waits for an answer. :param pods: what a Pod is created together with.
+    :param decided: tells whether the action is still decided, and no pause holds it.
+    :param when_wanted: sends creations and deletions while that is so. From then on the action waits for an answer.
     """
-    api, when_wanted = dependencies.api, dependencies.api.when(wanted, pods)
+    api = dependencies.api
     match action:
         case actions.CreateConfigMap():
             return await _begin_attempt(when_wanted, context, decided)

@@ -45,20 +45,26 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 class _Job:
     """An action, from its decision to its end."""
 
-    __slots__ = ("action", "began", "decided", "key", "sent", "window", "work")
+    __slots__ = ("action", "asked", "began", "decided", "key", "sent", "window", "work")
 
     def __init__(self, action: actions.Action, decided: Decided) -> None:
         self.action, self.key, self.decided = action, actions.key_of(action), decided
         self.sent = False
-        """Of the creation of a Pod: whether it was asked for, so that there may be one."""
+        """Whether it was asked for at least once."""
+        self.asked = False
+        """Whether it is asked for now, so that it may be carried out."""
         self.work: asyncio.Task[Result | None] | None = None
         self.window: Window | None = None
         """The one that it counts in."""
         self.began = asyncio.get_running_loop().time()
 
+    def put_off(self) -> None:
+        """Note that the server has not carried it out, and has said when to ask again."""
+        self.asked = False
+
     def abandon(self) -> None:
-        """Give up the creation of a Pod or ConfigMap that was not requested yet."""
-        if not self.sent and self.work is not None:
+        """Give up the creation of a Pod or ConfigMap that is not under way."""
+        if not self.asked and self.work is not None:
             self.work.cancel()
 
 
@@ -136,6 +142,7 @@ class Workers:
         self._others: set[_Job] = set()
         """Under way."""
         self._pods = Group()
+        """What the creations of our Pods belong to."""
         self._purged = (0, 0)
         self._attempt: Attempt | None = None
         self._paused = self._stopped = False
@@ -148,11 +155,13 @@ class Workers:
     def are_kept_busy(self) -> bool:
         """Return whether the namespace is crowded with requests, and enough of ours wait for their turn: no more need to be added yet."""
         others = len(self._others) > _IN_A_CROWD // 2 and self.is_crowded(Priority.DELETION)
-        return others or (self.is_crowded(Priority.CREATION) and len(self._creating) > (_IN_A_CROWD if self._waits else _AT_A_TIME) // 2)
+        if others or len(self._creating) <= _IN_A_CROWD // 2:
+            return others
+        return self.is_crowded(Priority.CREATION) and (self._waits or len(self._creating) > _AT_A_TIME // 2)
 
     @property
     def _waits(self) -> bool:
-        """Return whether so many Pods of other Frameworks go first that one more of ours would not be made sooner for waiting too."""
+        """Return whether so many requests for Pods go first that one more of ours would not be sent sooner for waiting too."""
         return self._dependencies.api.is_crowded(self._namespace, Priority.CREATION, self._pods)
 
     def is_crowded(self, priority: Priority) -> bool:
@@ -177,15 +186,15 @@ class Workers:
     @property
     def creating(self) -> bool:
         """Return whether creations of Pods were sent that are not answered yet."""
-        return any([job.sent for job in self._creating])
+        return any([job.asked for job in self._creating])
 
     def refused(self, status: Status) -> dict[str, str]:
         """Return why Pods that are still wanted are not created, by role."""
         failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, actions.CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = self._refusals.why(status) | {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
-        silence = self._dependencies.api.silence(self._namespace, Priority.CREATION, sent=True)
-        why |= {job.key[0]: silence for job in self._slow(self._creating) if job.key is not None and job.sent}
+        silence = partial(self._dependencies.api.silence, self._namespace, Priority.CREATION)
+        why |= {job.key[0]: silence(sent=job.asked) for job in self._slow(self._creating) if job.key is not None and job.sent}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     @property
@@ -262,7 +271,6 @@ class Workers:
         if resumes or asks != self._asks:
             self._refusals.forget()
         self._paused, self._asks = paused, asks
-        self._pods.left = sum([role.starting for role in status.roles])
         self._purge(status)
         for job in self._others:
             if isinstance(job.action, actions.CreateConfigMap) and not self._may_send(job, now):
@@ -274,6 +282,7 @@ class Workers:
             job.began = self._now()
             job.work = asyncio.get_running_loop().create_task(self._work(job, context))
             job.work.add_done_callback(partial(self._done, job))
+        self._pods.left = len(self._creating) + sum(map(len, self._creations.values()))
         ends = [job.began + SLOW for job in (*self._creating, *self._others)]
         ends += [job.began + _LONG for job in self._others if job.key is None]
         # Each that has had no answer for so long is told of.
@@ -347,7 +356,8 @@ class Workers:
         """Take out the actions that may begin now."""
         creating, held = self.creating, deque[_Job]()
         others = _IN_A_CROWD if self.is_crowded(Priority.DELETION) else _AT_A_TIME
-        creations = _IN_A_CROWD if self._waits else 2 * _AT_A_TIME
+        crowded = self.is_crowded(Priority.CREATION)
+        creations = _IN_A_CROWD if self._waits else _AT_A_TIME if crowded else 2 * _AT_A_TIME
         while self._waiting and (self._waiting[0].key is None or len(self._others) < others):
             job = self._waiting.popleft()
             if creating and isinstance(job.action, actions.DeleteConfigMap):
@@ -376,8 +386,8 @@ class Workers:
                 break
             try:
                 decided = partial(self._is_decided, job, began, context)
-                wanted = partial(self._is_wanted, job, decided)
-                return await perform(self._dependencies, job.action, began, decided, wanted, self._pods)
+                api = self._dependencies.api.when(partial(self._is_wanted, job, decided), self._pods, job.put_off)
+                return await perform(self._dependencies, job.action, began, decided, api)
             except Unwanted:
                 if self._stopped or not self._may_send(job, context()):
                     raise  # Otherwise Pods are made from another intent by now.
@@ -393,7 +403,7 @@ class Workers:
         if sent and not job.sent:
             job.began = self._now()  # From here on it is the server who takes its time.
             self._alarms.set(None, job.began + SLOW)
-        job.sent = sent
+        job.sent = job.asked = sent
         return sent
 
     def _may_send(self, job: _Job, now: ActionContext) -> bool:
