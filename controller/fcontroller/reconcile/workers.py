@@ -33,7 +33,8 @@ from fcontroller.reconcile.refusals import Refusals
 
 _AT_A_TIME = 32
 _IN_A_CROWD = 8
-"""The same in a namespace that is crowded with requests: a thousand Frameworks with 32 actions each would take 200 MiB for waiting."""
+"""The same in a namespace that is crowded with requests, of Frameworks that are not the next: a thousand with 32 actions each would take
+200 MiB for waiting."""
 _MANY = 50
 """With more failures, conditions are set once a second at most: each failure leads to a reconciliation, which goes through all of them."""
 _LONG = 60.0
