@@ -629,7 +629,6 @@ def test_nothing_that_is_put_anywhere_raises(path: Path, value: Any, version: in
         (with_spec(volumes=["/data"]), "write `- {name: …, persistentVolumeClaim: {claimName: …}}` or `- {name: …, emptyDir: {}}`"),
         (with_main(image={"repository": "ubuntu", "tag": 22}), "write `ubuntu:22`"),
         (with_main(image={"repository": "r.example.com:5000/a/b"}), "write `r.example.com:5000/a/b`"),
-        (with_main(image={"name": "ubuntu"}), "`image` must be a string, not a mapping"),
         (with_main(volumeMounts=["data:/data"]), "write `- {name: data, mountPath: /data}`"),
         (with_main(volumeMounts=["/data"]), "write `- {name: …, mountPath: /data}`"),
         (with_main(volumeMounts="/data"), "write `- {name: …, mountPath: /data}`"),
@@ -713,4 +712,4 @@ def test_a_text_in_a_list_that_a_colon_divides(item: dict[str, Any], advice: str
 
 
 def test_a_mapping_for_a_text_that_is_no_item() -> None:
-    assert only(with_main(image={"repository": "a"})).message == "`image` must be a string, not a mapping"
+    assert only(with_main(image={"name": "a"})).message == "`image` must be a string, not a mapping"
