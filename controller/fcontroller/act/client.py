@@ -151,9 +151,9 @@ class Client(Api):
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
             asking = self._asking
-            answered = asking is None or asking.done()
-            if asking is None or answered or time.monotonic() >= self._asked + self._hangs:
-                self._hangs = self._hangs if answered else min(2 * self._hangs, _LONGEST_HANGS)
+            if asking is not None and not asking.done() and time.monotonic() >= self._asked + self._hangs:
+                asking, self._hangs = None, min(2 * self._hangs, _LONGEST_HANGS)
+            if asking is None or asking.done():
                 asking = self._asking = asyncio.create_task(self._authorize())
                 self._asked = time.monotonic()
             # While the server accepts the last ones, a plugin that hangs or fails must not cost the lease.

@@ -236,7 +236,7 @@ class _Tenant:
 
     def is_idle(self, now: float) -> bool:
         """Return whether there is nothing to remember."""
-        return not self.total and not any(map(len, self.waiting.values())) and now >= max(self.paused_until.values())
+        return not self.total and not any(self.waiting.values()) and now >= max(self.paused_until.values())
 
     def next(self, now: float, most: int, least: Mapping[Priority, int] = MappingProxyType({})) -> _Waiter | None:
         """Take out the request that goes next; return None if none may go now.
@@ -262,8 +262,7 @@ class _Tenant:
 
         :param may_have: how many of each kind may be under way.
         """
-        most = may_have.get(priority, 0)
-        may_go = now >= self.paused_until[priority] and self.under_way[priority] < most
+        may_go = now >= self.paused_until[priority] and self.under_way[priority] < may_have.get(priority, 0)
         return self.waiting[priority].first(now, _MOST[priority]) if may_go else None
 
 
@@ -278,7 +277,7 @@ class Dispatcher(Api):
         self._api, self._may_write, self._latency = api, may_write, latency
         self._tenants: dict[str, _Tenant] = {}
         self._turns: deque[_Tenant] = deque()
-        self._begun: deque[tuple[float, _Waiter]] = deque()
+        self._begun: deque[_Waiter] = deque()
         """Requests under way, the oldest first, until they hang. Some are done."""
         self._count = dict.fromkeys(_Phase, 0)
         self._timer: asyncio.TimerHandle | None = None
@@ -359,7 +358,7 @@ class Dispatcher(Api):
             return SILENT
         if asyncio.get_running_loop().time() < max([tenant.paused_until[kind] for kind in kinds]):
             return BUSY
-        return QUEUED if any([len(tenant.waiting[kind]) for kind in kinds]) and not sent else SILENT
+        return QUEUED if any([tenant.waiting[kind] for kind in kinds]) and not sent else SILENT
 
     @property
     def waiting(self) -> Mapping[Priority, int]:
@@ -421,7 +420,7 @@ class Dispatcher(Api):
             elif first.is_idle(now) and self._tenants.get(first.name) is first:  # Namespaces come and go.
                 del self._tenants[first.name]
         if self._turns and self._begun and self._timer is None:
-            later = max(self._begun[0][0] + self._hangs_after, now + 0.05)  # The latency changes meanwhile.
+            later = max(self._begun[0].since + self._hangs_after, now + 0.05)  # The latency changes meanwhile.
             self._timer = asyncio.get_running_loop().call_at(later, self._look_again)
 
     def _look_again(self) -> None:
@@ -433,7 +432,7 @@ class Dispatcher(Api):
         waiter.since = now
         waiter.tenant.under_way[waiter.priority] += 1
         self._enter(waiter, _Phase.ACTIVE)
-        self._begun.append((now, waiter))
+        self._begun.append(waiter)
         if not waiter.turn.done():  # Otherwise its caller was just cancelled, and will leave at once.
             waiter.turn.set_result(None)
 
@@ -454,8 +453,8 @@ class Dispatcher(Api):
 
     def _note_hanging(self, now: float) -> None:
         since = now - self._hangs_after
-        while self._begun and (self._begun[0][1].phase is not _Phase.ACTIVE or self._begun[0][0] <= since):
-            _, waiter = self._begun.popleft()
+        while self._begun and (self._begun[0].phase is not _Phase.ACTIVE or self._begun[0].since <= since):
+            waiter = self._begun.popleft()
             if waiter.phase is _Phase.ACTIVE:
                 self._enter(waiter, _Phase.HANGING)
 
