@@ -160,12 +160,19 @@ def test_a_field_that_people_know_from_elsewhere(field: str, in_spec: str | None
         ("pod: {", "status: {}", "a Pod template has none; remove it"),
         ("containers: [{", "resources: {cpu: 1}", "`resources` has no field `cpu`: write it in `requests` or `limits`, one level down"),
         ("containers: [{", "resources: {a.b/gpu: 1}", "no field `a.b/gpu`: write it in `requests` or `limits`, one level down"),
+        ("spec: {", "nprocPerNode: 8", "is said to its program, as `torchrun --nproc-per-node=8`"),
+        ("containers: [{", "network: host", "has `hostNetwork: true` in its `spec`"),
         ("containers: [{", "activeDeadlineSeconds: 9", "it is a field of `spec`, one level up; move or remove it"),
     ],
 )
 def test_what_belongs_elsewhere_in_a_pod(inside: str, field: str, message: str) -> None:
     ((found, fix),) = role(f"    task: {{{POD.replace(inside, f'{inside}{field}, ')}}}\n")
     assert (found.endswith(message), fix) == (True, "")
+
+
+def test_a_retry_has_no_delay_to_set() -> None:
+    ((found, fix),) = role(f"    task: {{retryPolicy: {{backoff: 10}}, {POD}}}\n")
+    assert (found.startswith("`retryPolicy` has no field `backoff`: a retry begins at once"), fix) == (True, "")
 
 
 def test_the_lifetime_beside_the_spec_and_in_the_retry_policy() -> None:

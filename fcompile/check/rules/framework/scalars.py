@@ -163,8 +163,9 @@ def _advice_to_quote(value: dict[str, Any] | list[Any]) -> str:
 
 def _advice_to_join(value: dict[str, Any] | list[Any]) -> str:
     """Return how an image is written that is given in parts, as in the values of a Helm chart; empty: it is none."""
-    parts = [str(value[part]) for part in ("repository", "tag") if value.get(part)] if isinstance(value, dict) else []
-    image = ":".join(parts)
+    if not isinstance(value, dict) or not value.get("repository"):
+        return ""
+    image = ":".join([str(value[part]) for part in ("repository", "tag") if value.get(part)])
     return f"write `{image}`" if re.fullmatch("[A-Za-z0-9:._/-]{1,80}", image) else ""
 
 

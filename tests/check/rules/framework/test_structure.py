@@ -713,3 +713,4 @@ def test_a_text_in_a_list_that_a_colon_divides(item: dict[str, Any], advice: str
 
 def test_a_mapping_for_a_text_that_is_no_item() -> None:
     assert only(with_main(image={"name": "a"})).message == "`image` must be a string, not a mapping"
+    assert only(with_main(image={"tag": "v1"})).message == "`image` must be a string, not a mapping"
