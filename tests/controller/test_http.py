@@ -889,13 +889,20 @@ def test_a_failure_that_says_nothing_is_one() -> None:
     run(uvloop.new_event_loop, test())
 
 
+EXPIRED = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}"
+
+
+def be_impatient(monkeypatch: pytest.MonkeyPatch, timeout: float) -> None:
+    """Have a client ask for credentials before each request, and wait for them for a moment only."""
+    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
+    monkeypatch.setattr(client, "_PATIENCE", 0.1)
+    monkeypatch.setattr(client, "_REQUEST_TIMEOUT", timeout)
+
+
 @pytest.mark.parametrize("plugin", ["hangs", "fails"])
 def test_credentials_are_used_while_no_others_come_and_the_server_accepts_them(plugin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plugin that hung kept every request for a minute, a renewal of the lease too. With one that failed none was sent."""
-    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
-    monkeypatch.setattr(client, "_PATIENCE", 0.1)
-    monkeypatch.setattr(client, "_REQUEST_TIMEOUT", 0.5)
-    expired = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}"
+    be_impatient(monkeypatch, 0.5)
     asked, goes_on = count(), Event()
 
     def headers() -> dict[str, str]:
@@ -907,7 +914,7 @@ def test_credentials_are_used_while_no_others_come_and_the_server_accepts_them(p
 
     async def test() -> None:
         ok = LENGTH.replace(BODY, b'{"a": "bcde"}')
-        server = Server(ok, ok, ok, expired, ok)
+        server = Server(ok, ok, ok, EXPIRED, ok)
         async with server.origin():
             user = Client(plain.Server(server.url, None, headers))
             try:
@@ -930,11 +937,8 @@ def test_credentials_are_used_while_no_others_come_and_the_server_accepts_them(p
 
 def test_a_plugin_that_hangs_for_ever_is_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that did not lead was without credentials until somebody restarted it."""
-    monkeypatch.setattr(client, "_AUTHORIZED_FOR", 0)
-    monkeypatch.setattr(client, "_PATIENCE", 0.1)
-    monkeypatch.setattr(client, "_REQUEST_TIMEOUT", 0.2)
+    be_impatient(monkeypatch, 0.2)
     monkeypatch.setattr(client, "_HANGS", 1.0)
-    expired = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}"
     asked, goes_on = count(), Event()
 
     def headers() -> dict[str, str]:
@@ -945,7 +949,7 @@ def test_a_plugin_that_hangs_for_ever_is_asked_anew(monkeypatch: pytest.MonkeyPa
 
     async def test() -> None:
         ok = LENGTH.replace(BODY, b'{"a": "bcde"}')
-        server = Server(ok, expired, ok)
+        server = Server(ok, EXPIRED, ok)
         async with server.origin():
             user = Client(plain.Server(server.url, None, headers))
             try:
@@ -978,7 +982,7 @@ def test_a_late_refusal_of_old_credentials_does_not_drop_the_new_ones(monkeypatc
 
     async def late(writer: asyncio.StreamWriter) -> None:
         await answered.wait()
-        writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}")
+        writer.write(EXPIRED)
 
     async def test() -> None:
         ok = LENGTH.replace(BODY, b'{"a": "bcde"}')
